@@ -1,0 +1,65 @@
+// The site's configuration: artel.toml, cluster.d/*.toml, teams.d/*.toml of one folder.
+//
+// Lookup of the folder: --config, $ARTEL_CONFIG, /etc/artel. Unknown keys and wrong types are errors with file, line and key,
+// and all of them are reported at once.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "model/node.h"
+
+namespace artel::config {
+
+/// A queue as far as it is offered today: a name that jobs may use.
+struct QueueConfig {
+  std::string name;
+  std::string team;
+};
+
+struct SiteConfig {
+  std::filesystem::path folder;
+
+  // [cluster]
+  std::string cluster = "artel";
+  std::string controller = "localhost:7817";     // where agents and clients reach artel-ctld
+
+  // [munge]
+  std::string munge_socket;                      // empty: munge's default
+
+  // [ctld]
+  std::string listen = "0.0.0.0:7817";
+  std::filesystem::path ctld_state = "/var/lib/artel/ctld";
+  std::filesystem::path node_keys = "/var/lib/artel/ctld/node-keys";   // <node>.key, 32 bytes in hex
+  std::vector<std::string> operators = {"root"};  // users who may act on all jobs
+  Duration prepare_timeout{std::chrono::seconds{60}};
+  std::uint16_t master_port_first = 29400;
+  std::uint16_t master_port_last = 30399;
+
+  // [noded]; %n is the node's name
+  std::string node_state = "/var/lib/artel/node/%n";
+  std::string node_key = "/etc/artel/node-keys/%n.key";
+
+  // [jobs]
+  Duration grace{std::chrono::seconds{30}};
+  std::string output = "artel-%j.out";
+
+  std::vector<NodeConfig> nodes;     // cluster.d, in file and written order
+  std::vector<std::string> teams;    // teams.d
+  std::vector<QueueConfig> queues;
+};
+
+/// --config if not empty, else $ARTEL_CONFIG, else /etc/artel.
+std::filesystem::path config_folder(const std::string& option);
+
+/// Reads and checks the folder. Error: kConfig with one line per mistake, "file:line: key: what, nearest valid word".
+Result<SiteConfig> load_config(const std::filesystem::path& folder);
+
+/// The node's own pattern with %n replaced.
+std::filesystem::path for_node(const std::string& pattern, const std::string& node);
+
+}  // namespace artel::config

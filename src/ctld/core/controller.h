@@ -1,0 +1,84 @@
+// The controller's state machine: all cluster state, one writer, no I/O, no clock.
+//
+// Every call is one step at a given time. What must happen outside is collected in Effects, which the owner takes after each
+// step: it commits the rows and only then lets sends and replies out. So an answer leaves after the commit that makes it true (S1),
+// and nodes never act on an intent that could be forgotten.
+//
+// Invariants: S1-S5, S8-S10 of the design; check() asserts those that can be seen from one state.
+// Thread: none of its own; the owner calls it from one strand.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "ctld/core/effects.h"
+#include "ctld/core/snapshot.h"
+#include "ctld/core/store.h"
+#include "model/agent_protocol.h"
+#include "model/job.h"
+#include "model/node.h"
+
+namespace artel::ctld {
+
+struct ControllerConfig {
+  std::string cluster;
+  std::vector<NodeConfig> nodes;
+  std::vector<std::string> teams;    // empty: any name is accepted
+  std::vector<std::string> queues;   // empty: any name is accepted
+  std::uint16_t master_port_first = 29400;
+  std::uint16_t master_port_last = 30399;
+  Duration prepare_timeout{std::chrono::seconds{60}};
+  Duration token_memory{std::chrono::hours{24}};   // how long a repeated submission gives the same job
+  std::uint32_t strikes_to_drain = 3;
+  std::uint32_t max_jobs = 1'000'000;              // not final
+};
+
+/// Who asks, as identified by the kernel through MUNGE.
+struct Caller {
+  Owner owner;
+  bool is_operator{};
+};
+
+class Controller {
+ public:
+  /// `entropy` is 32 random bytes from which step keys are derived.
+  Controller(ControllerConfig config, StoredState state, std::string entropy, Time now);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Clients. Each request is answered by exactly one Reply, in this step.
+  void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);
+  void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+              const std::string& reason, Time now);
+
+  // Agents. A node has at most one session; a newer one ends the older.
+  Result<> agent_connected(SessionId session, const AgentHello& hello, Time now);
+  void agent_message(SessionId session, const FromAgent& message, Time now);
+  void agent_lost(SessionId session, Time now);
+
+  /// Time-outs and one scheduling pass if anything changed.
+  void tick(Time now);
+  /// When tick() is needed next without news; nullopt: not at all. `now` if a pass is due.
+  [[nodiscard]] std::optional<Time> next_tick() const;
+
+  Effects take_effects();
+
+  /// The state of this moment for readers.
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot(Time now);
+  [[nodiscard]] std::optional<NodeId> find_node(std::string_view name) const;
+
+  /// Names the first broken invariant of the present state, or nullopt. For simulation and tests.
+  [[nodiscard]] std::optional<std::string> check() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace artel::ctld

@@ -1,0 +1,49 @@
+// What a step of the controller core wants done outside, parked until the rows of the same step are durable.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "ctld/core/store.h"
+#include "model/agent_protocol.h"
+
+namespace artel::ctld {
+
+struct Submitted {
+  std::vector<JobId> jobs;  // in the order of the request
+};
+struct CancelOutcome {
+  JobId job;
+  Result<> result;
+};
+struct Cancelled {
+  std::vector<CancelOutcome> outcomes;
+};
+
+/// The answer to one command of a client.
+struct Reply {
+  RequestId request;
+  Result<std::variant<Submitted, Cancelled>> body;
+};
+
+struct AgentSend {
+  NodeId node;
+  SessionId session;   // dropped where the node has another session by then
+  ToAgent message;
+};
+
+/// Order of use: commit `writes`; then sends, replies and news, in this order.
+struct Effects {
+  std::vector<StoreWrite> writes;
+  std::vector<AgentSend> sends;
+  std::vector<Reply> replies;
+  std::vector<JobId> changed;  // jobs whose state changed: wakes up waiting clients
+
+  [[nodiscard]] bool empty() const {
+    return writes.empty() && sends.empty() && replies.empty() && changed.empty();
+  }
+};
+
+}  // namespace artel::ctld

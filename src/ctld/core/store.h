@@ -1,0 +1,86 @@
+// The controller's port to its store: state tables, written in batches, read once at the start.
+//
+// Rows are whole records; a write replaces the row of the same key. One batch is one transaction: after commit() returned
+// well, all of it is durable; after a failure the process must end (an fsync is never retried).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "model/attempt.h"
+#include "model/job.h"
+#include "model/node.h"
+
+namespace artel::ctld {
+
+/// The job's row: everything of Job but its attempt. `spec` is written once, with `is_new`.
+struct JobRow {
+  Job job;
+  bool is_new{};
+};
+
+/// The attempt's row and the rows of its parts, one a node. An attempt is closed by `ended_at`, a part by `end`.
+struct AttemptRow {
+  Attempt attempt;
+};
+
+/// What outlives restarts of a node's record.
+struct NodeRow {
+  std::string name;
+  std::string boot_id;
+  std::uint32_t strikes{};
+  bool drained{};
+  std::string drain_reason;
+};
+
+/// For audit and streams; appended, never read to rebuild state.
+struct EventRow {
+  Time at;
+  std::string kind;    // "submit", "cancel", "allocate", "start", "end", ...
+  JobId job;           // 0: none
+  std::string actor;   // user name, node name or "artel-ctld"
+  std::string text;
+};
+
+/// Highest numbers given out; written before any of them is shown.
+struct CounterRow {
+  JobId last_job;
+};
+
+using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow, CounterRow>;
+
+/// What a start needs: jobs that are not final with their latest attempt, nodes, counters.
+struct StoredState {
+  Incarnation incarnation;      // of this start, already durable
+  JobId last_job;
+  std::vector<Job> jobs;        // not final, ascending id
+  std::vector<NodeRow> nodes;
+  /// (uid, token, job) of submissions that may still be repeated, oldest first.
+  struct Token {
+    std::uint32_t uid{};
+    std::string token;
+    JobId job;
+    Time at;
+  };
+  std::vector<Token> tokens;
+};
+
+class Store {
+ public:
+  Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  virtual ~Store() = default;
+
+  /// Reads the state and takes the next incarnation number. Called once, first.
+  virtual Result<StoredState> load() = 0;
+  /// Writes the rows in order, durably, all or none.
+  virtual Result<> commit(const std::vector<StoreWrite>& rows) = 0;
+};
+
+}  // namespace artel::ctld

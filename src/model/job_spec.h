@@ -1,0 +1,99 @@
+// What a user asks for. Immutable once acknowledged; shared by all views of the job.
+//
+// Shape: array of N >= 1 tasks x ordered phases x components. One phase and one component are offered today; the types,
+// the store and the wire carry the general form.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "model/resources.h"
+
+namespace artel {
+
+enum class JobKind : std::uint8_t { kBatch, kInteractive, kService };
+
+/// How the processes of a step are started. kAuto: PMIx ranks with torchrun-style variables.
+enum class LaunchKind : std::uint8_t {
+  kAuto,    // pmix where a step has more than one rank, else plain
+  kPlain,   // one process per rank, torchrun-style variables
+  kPmix,    // plain plus a PMIx server for MPI
+  kScript,  // one process on the first node
+};
+
+/// The account that the job runs as, taken from the kernel or MUNGE, never from the message.
+struct Owner {
+  std::uint32_t uid{};
+  std::uint32_t gid{};
+  std::string user;
+
+  bool operator==(const Owner&) const = default;
+};
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// One set of equal nodes of a gang.
+struct ComponentSpec {
+  std::uint32_t nodes = 1;
+  std::uint32_t ranks_per_node = 1;
+  NodeRequest per_node;
+  LaunchKind launch = LaunchKind::kAuto;
+
+  bool operator==(const ComponentSpec&) const = default;
+};
+
+/// How often a run may be repeated after ends of each kind. Preemption is never charged.
+struct RetryBudgets {
+  std::uint32_t application = 0;
+  std::uint32_t node = 3;
+  std::uint32_t launch = 3;
+
+  bool operator==(const RetryBudgets&) const = default;
+};
+
+struct JobSpec {
+  std::string name;
+  Owner owner;
+  std::string acting_for;                // user on whose behalf a service account submits
+  std::vector<std::string> shared_with;  // users and groups who may look at the job
+  std::string team;
+  std::string queue;
+  std::string project;
+  JobKind kind = JobKind::kBatch;
+  std::int32_t priority = 0;
+  bool held = false;
+  std::uint32_t array_size = 1;
+  std::vector<ComponentSpec> components;  // one today
+  std::vector<LicenceRequest> licences;
+  std::vector<std::string> nodes_wanted;   // names; empty: any
+  std::vector<std::string> nodes_avoided;  // names
+  std::optional<Duration> time_limit;      // nullopt: none
+  Duration grace{std::chrono::seconds{30}};  // between TERM and KILL
+  RetryBudgets retries;
+  std::string script;                // whole text; empty where `argv` is the program
+  std::vector<std::string> argv;     // program and arguments, or the arguments of the script
+  Environment environment;           // exactly what the user asked to pass
+  std::string working_directory;     // absolute
+  std::string output;                // pattern: %j job, %t task, %a attempt, %x name, %u user, %% percent; relative to it
+  std::string error;                 // empty: the same file as output
+  bool attached = false;             // output is spooled on the first node for the client that waits
+  std::string client_token;          // unique per submission; repeats give the same job
+
+  bool operator==(const JobSpec&) const = default;
+
+  [[nodiscard]] const ComponentSpec& component() const { return components.front(); }
+};
+
+std::string_view job_kind_name(JobKind kind);
+std::string_view launch_kind_name(LaunchKind kind);
+std::optional<JobKind> parse_job_kind(std::string_view name);
+std::optional<LaunchKind> parse_launch_kind(std::string_view name);
+
+/// The kind with kAuto resolved for this component and program.
+LaunchKind resolved_launch(const ComponentSpec& component, bool is_script);
+
+}  // namespace artel

@@ -1,0 +1,61 @@
+// The agent's state machine: what a node holds of attempts, between the controller and the step daemons. No I/O, no clock.
+//
+// Commands are idempotent; an attempt older than one that is known of the same task is refused. Ends are kept and re-sent at each
+// connect until the controller forgets them. Silence of the controller never ends anything.
+// Thread: none of its own; the owner calls it from one strand.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "model/agent_protocol.h"
+#include "model/step_protocol.h"
+#include "noded/core/effects.h"
+
+namespace artel::noded {
+
+struct AgentConfig {
+  std::string node;
+  Inventory inventory;
+};
+
+class Agent {
+ public:
+  /// `records`: what an earlier agent process saved since the node booted. Their step daemons are adopted (see take_effects()).
+  Agent(AgentConfig config, std::vector<AttemptRecord> records, Time now);
+
+  // Controller.
+  /// The full state for a new connection; from now on controller_sends are for this connection.
+  AgentHello connected();
+  void disconnected();
+  void controller_message(const ToAgent& message, Time now);
+
+  // Step daemons.
+  void step_status(const FromStep& status, Time now);
+  /// The step daemon could not be started or adopted, or its socket closed before StepForget.
+  void step_lost(const AttemptKey& key, const std::string& why, Time now);
+  /// No process of the attempt is left.
+  void swept(const AttemptKey& key, Time now);
+
+  Effects take_effects();
+
+  /// Names the first broken invariant, or nullopt. For simulation and tests.
+  [[nodiscard]] std::optional<std::string> check() const;
+
+ private:
+  struct Held {
+    AttemptRecord record;
+    std::uint16_t port{};
+    std::optional<Time> started;
+    std::optional<Cause> sweeping_for;  // the step daemon is gone; the end is reported once swept
+  };
+
+  AgentConfig config_;
+  std::map<AttemptKey, Held> held_;
+  bool connected_ = false;
+  Effects effects_;
+};
+
+}  // namespace artel::noded
