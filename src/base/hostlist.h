@@ -1,8 +1,8 @@
 // Host lists: "hgx[01-04,7],login1" folded and unfolded.
 //
-// Grammar: names separated by commas, spaces or newlines; any number of [..] groups in a name, each a list of
-// numbers or ranges; leading zeros set the width; several groups give the Cartesian product, the last group fastest;
-// text after a group is kept ("n[1-2]-ib").
+// Grammar: names separated by commas, spaces or newlines; any number of [..] groups in a name, each
+// a list of numbers or ranges; leading zeros set the width; several groups give the Cartesian
+// product, the last group fastest; text after a group is kept ("n[1-2]-ib").
 #pragma once
 
 #include <string>

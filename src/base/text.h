@@ -1,7 +1,10 @@
-// The one grammar for durations, sizes and times in text, used by options, directives and configuration.
+// The one grammar for durations, sizes and times in text, used by options, directives and
+// configuration.
 //
-// Durations:  90 (minutes), 1:30 (minutes:seconds), 1:30:00, 2-12:00:00 (days-...), 90s, 1h, 1d2h, 1w; "unlimited" only
-//             where the caller allows it. Zero, negative and unknown text are errors; nothing rounds to zero.
+// Durations:  90 (minutes), 1:30 (minutes:seconds), 1:30:00, 2-12:00:00 (days-...), 90s, 1h, 1d2h,
+// 1w; "unlimited" only
+//             where the caller allows it. Zero, negative and unknown text are errors; nothing
+//             rounds to zero.
 // Sizes:      4096, 64K, 2G, 1.5T, with an optional iB or B; powers of 1024.
 #pragma once
 

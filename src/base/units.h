@@ -16,8 +16,14 @@ using Time = std::chrono::time_point<std::chrono::system_clock, Duration>;
 struct Bytes {
   std::uint64_t value{};
   auto operator<=>(const Bytes&) const = default;
-  Bytes& operator+=(Bytes other) { value += other.value; return *this; }
-  Bytes& operator-=(Bytes other) { value -= other.value; return *this; }
+  Bytes& operator+=(Bytes other) {
+    value += other.value;
+    return *this;
+  }
+  Bytes& operator-=(Bytes other) {
+    value -= other.value;
+    return *this;
+  }
 };
 
 /// GPUs in thousandths of a device, so that shares of a GPU stay integers.

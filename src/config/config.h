@@ -1,7 +1,7 @@
 // The site's configuration: artel.toml, cluster.d/*.toml, teams.d/*.toml of one folder.
 //
-// Lookup of the folder: --config, $ARTEL_CONFIG, /etc/artel. Unknown keys and wrong types are errors with file, line and key,
-// and all of them are reported at once.
+// Lookup of the folder: --config, $ARTEL_CONFIG, /etc/artel. Unknown keys and wrong types are
+// errors with file, line and key, and all of them are reported at once.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct SiteConfig {
 
   // [cluster]
   std::string cluster = "artel";
-  std::string controller = "localhost:7817";     // where agents and clients reach artel-ctld
+  std::string controller = "localhost:7817";  // where agents and clients reach artel-ctld
 
   // [munge]
-  std::string munge_socket;                      // empty: munge's default
+  std::string munge_socket;  // empty: munge's default
 
   // [ctld]
   std::string listen = "0.0.0.0:7817";
   std::filesystem::path ctld_state = "/var/lib/artel/ctld";
-  std::filesystem::path node_keys = "/var/lib/artel/ctld/node-keys";   // <node>.key, 32 bytes in hex
+  std::filesystem::path node_keys = "/var/lib/artel/ctld/node-keys";  // <node>.key, 32 bytes in hex
   std::vector<std::string> operators = {"root"};  // users who may act on all jobs
   Duration prepare_timeout{std::chrono::seconds{60}};
   std::uint16_t master_port_first = 29400;
@@ -48,15 +48,16 @@ struct SiteConfig {
   Duration grace{std::chrono::seconds{30}};
   std::string output = "artel-%j.out";
 
-  std::vector<NodeConfig> nodes;     // cluster.d, in file and written order
-  std::vector<std::string> teams;    // teams.d
+  std::vector<NodeConfig> nodes;   // cluster.d, in file and written order
+  std::vector<std::string> teams;  // teams.d
   std::vector<QueueConfig> queues;
 };
 
 /// --config if not empty, else $ARTEL_CONFIG, else /etc/artel.
 std::filesystem::path config_folder(const std::string& option);
 
-/// Reads and checks the folder. Error: kConfig with one line per mistake, "file:line: key: what, nearest valid word".
+/// Reads and checks the folder. Error: kConfig with one line per mistake, "file:line: key: what,
+/// nearest valid word".
 Result<SiteConfig> load_config(const std::filesystem::path& folder);
 
 /// The node's own pattern with %n replaced.

@@ -23,24 +23,24 @@ struct LaunchSpec {
   std::string cluster;
   std::string job_name;
   Owner owner;
-  LaunchKind launch = LaunchKind::kPlain;       // resolved, never kAuto
-  std::vector<std::string> nodes;   // names in gang order
-  std::uint32_t node_index{};       // of the receiver in `nodes`
+  LaunchKind launch = LaunchKind::kPlain;  // resolved, never kAuto
+  std::vector<std::string> nodes;          // names in gang order
+  std::uint32_t node_index{};              // of the receiver in `nodes`
   std::uint32_t ranks_per_node = 1;
   std::string script;
   std::vector<std::string> argv;
   Environment environment;
   std::string working_directory;
-  std::string output;               // absolute, pattern already replaced; empty when attached
-  std::string error;                // the same; empty: with output
+  std::string output;  // absolute, pattern already replaced; empty when attached
+  std::string error;   // the same; empty: with output
   bool attached{};
   std::optional<Duration> time_limit;
   Duration grace{};
   std::vector<std::uint16_t> gpus;  // device indexes on the receiver
   std::uint32_t cpus{};
   Bytes memory;
-  std::uint16_t master_port{};      // on the first node
-  std::string step_key;             // secret of this attempt's step daemons
+  std::uint16_t master_port{};  // on the first node
+  std::string step_key;         // secret of this attempt's step daemons
 
   bool operator==(const LaunchSpec&) const = default;
 };
@@ -54,7 +54,8 @@ struct StepPeer {
   bool operator==(const StepPeer&) const = default;
 };
 
-// Controller to agent -----------------------------------------------------------------------------------------------
+// Controller to agent
+// -----------------------------------------------------------------------------------------------
 
 struct Prepare {
   LaunchSpec spec;
@@ -81,7 +82,8 @@ struct ForgetAttempt {
 
 using ToAgent = std::variant<Prepare, StartAttempt, EndAttempt, ForgetAttempt>;
 
-// Agent to controller -----------------------------------------------------------------------------------------------
+// Agent to controller
+// -----------------------------------------------------------------------------------------------
 
 /// What an agent holds of one attempt, in the Hello.
 struct HeldAttempt {
@@ -89,7 +91,7 @@ struct HeldAttempt {
   NodePhase phase = NodePhase::kPreparing;
   std::uint16_t port{};
   std::optional<Time> started;
-  std::optional<NodeEnd> end;   // where phase is kEnded
+  std::optional<NodeEnd> end;  // where phase is kEnded
   bool operator==(const HeldAttempt&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -33,17 +34,17 @@ enum class NodePhase : std::uint8_t {
   kReady,      // waits for the start
   kStarting,   // told to start, or about to be
   kRunning,
-  kEnding,     // told to end, or about to be
-  kEnded,      // nothing of it is left on the node
+  kEnding,  // told to end, or about to be
+  kEnded,   // nothing of it is left on the node
 };
 
 /// What a node reports when nothing of the attempt is left on it.
 struct NodeEnd {
-  Time started;   // first process; epoch where none was started
-  Time ended;     // last process gone
-  Cause cause;    // first cause of the gang's end as far as the node knows it
-  bool is_origin{};              // the cause happened on this node
-  std::uint64_t cpu_ms{};        // user + system time of all processes
+  Time started;            // first process; epoch where none was started
+  Time ended;              // last process gone
+  Cause cause;             // first cause of the gang's end as far as the node knows it
+  bool is_origin{};        // the cause happened on this node
+  std::uint64_t cpu_ms{};  // user + system time of all processes
   Bytes max_rss;
 
   bool operator==(const NodeEnd&) const = default;
@@ -56,7 +57,7 @@ std::string_view node_phase_name(NodePhase phase);
 template <>
 struct std::hash<artel::AttemptKey> {
   std::size_t operator()(const artel::AttemptKey& key) const noexcept {
-    return std::hash<std::uint64_t>{}((key.job.value << 20U) ^ (std::uint64_t{key.task.value} << 8U) ^
-                                      key.attempt.value);
+    return std::hash<std::uint64_t>{}((key.job.value << 20U) ^
+                                      (std::uint64_t{key.task.value} << 8U) ^ key.attempt.value);
   }
 };

@@ -17,24 +17,24 @@ enum class Actor : std::uint8_t {
   kUser,         // owner, lead or operator; the name is given
   kLimit,        // the time limit
   kPreemption,
-  kNode,         // a node or its daemon was lost
+  kNode,  // a node or its daemon was lost
   kHealth,
-  kLaunch,       // the run could not be started
-  kSystem,       // the controller by a rule, named in the text
+  kLaunch,  // the run could not be started
+  kSystem,  // the controller by a rule, named in the text
 };
 
 /// What happened. The order is stored: append only.
 enum class CauseCode : std::uint8_t {
   kNone,
-  kExit,          // the program ended by itself with `exit_code`
-  kSignal,        // a rank was ended by `signal`
-  kAbort,         // MPI_Abort with `exit_code`
-  kLeftEarly,     // a rank left an MPI run without MPI_Finalize
+  kExit,       // the program ended by itself with `exit_code`
+  kSignal,     // a rank was ended by `signal`
+  kAbort,      // MPI_Abort with `exit_code`
+  kLeftEarly,  // a rank left an MPI run without MPI_Finalize
   kCancel,
   kTimeLimit,
   kOutOfMemory,
   kNodeLost,
-  kStepLost,      // the step daemon of a node died
+  kStepLost,  // the step daemon of a node died
   kPrepareRefused,
   kPrepareTimeout,
   kExecFailed,    // program missing, not executable, bad interpreter

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -16,23 +17,24 @@
 
 namespace artel {
 
-/// Why a job waits. The order is stored: append only. Names follow the scheduling semantics, rule Z1.
+/// Why a job waits. The order is stored: append only. Names follow the scheduling semantics, rule
+/// Z1.
 enum class WaitCode : std::uint8_t {
   kNone,
   kNotConsidered,  // submitted since the last pass
   kHeld,
-  kResources,      // not enough free nodes, GPUs, CPUs or memory
-  kBackfill,       // could be placed but for a planned start of a job before it
-  kNodesDown,      // enough nodes exist, but too few are up
-  kRequeued,       // waits to be tried again until a time
+  kResources,  // not enough free nodes, GPUs, CPUs or memory
+  kBackfill,   // could be placed but for a planned start of a job before it
+  kNodesDown,  // enough nodes exist, but too few are up
+  kRequeued,   // waits to be tried again until a time
 };
 
 /// The present reason of a waiting job, with numbers.
 struct WaitReason {
   WaitCode code = WaitCode::kNone;
   std::uint32_t nodes_wanted{};
-  std::uint32_t nodes_free{};   // that fit the request now
-  JobId behind;                 // for kBackfill: whose planned start is protected
+  std::uint32_t nodes_free{};  // that fit the request now
+  JobId behind;                // for kBackfill: whose planned start is protected
   std::optional<Time> planned_start;
 
   bool operator==(const WaitReason&) const = default;
@@ -42,7 +44,7 @@ struct WaitReason {
 struct NodePart {
   NodeShare share;
   NodePhase phase = NodePhase::kPreparing;
-  std::uint16_t port{};             // where its step daemon listens for the others; 0 before it is ready
+  std::uint16_t port{};  // where its step daemon listens for the others; 0 before it is ready
   std::optional<NodeEnd> end;
 
   bool operator==(const NodePart&) const = default;
@@ -51,14 +53,14 @@ struct NodePart {
 struct Attempt {
   AttemptKey key;
   Time allocated_at;
-  std::optional<Time> started_at;   // first process
-  std::optional<Time> ended_at;     // last node freed
-  std::optional<Time> limit_end;    // when the time limit is reached
+  std::optional<Time> started_at;  // first process
+  std::optional<Time> ended_at;    // last node freed
+  std::optional<Time> limit_end;   // when the time limit is reached
   std::uint16_t master_port{};
-  std::string step_key;             // secret shared by the step daemons of this attempt
+  std::string step_key;                   // secret shared by the step daemons of this attempt
   JobState outcome = JobState::kPending;  // final state once it is known, else kPending
-  Cause cause;                      // first cause of the end
-  std::vector<NodePart> parts;      // in gang order: index 0 holds rank 0
+  Cause cause;                            // first cause of the end
+  std::vector<NodePart> parts;            // in gang order: index 0 holds rank 0
 
   bool operator==(const Attempt&) const = default;
 };
@@ -80,11 +82,11 @@ struct Job {
   Time submitted_at;
   std::optional<Time> ended_at;
   WaitReason wait;
-  Cause cause;                      // of the final state
+  Cause cause;  // of the final state
   RetriesUsed retries;
-  AttemptNo last_attempt;           // 0 before the first
+  AttemptNo last_attempt;                  // 0 before the first
   std::shared_ptr<const Attempt> attempt;  // the latest one; null before the first
-  std::vector<NodeId> excluded;     // nodes that failed this job
+  std::vector<NodeId> excluded;            // nodes that failed this job
 };
 
 std::string_view wait_code_name(WaitCode code);

@@ -1,12 +1,13 @@
 // What a user asks for. Immutable once acknowledged; shared by all views of the job.
 //
-// Shape: array of N >= 1 tasks x ordered phases x components. One phase and one component are offered today; the types,
-// the store and the wire carry the general form.
+// Shape: array of N >= 1 tasks x ordered phases x components. One phase and one component are
+// offered today; the types, the store and the wire carry the general form.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,19 +70,20 @@ struct JobSpec {
   std::uint32_t array_size = 1;
   std::vector<ComponentSpec> components;  // one today
   std::vector<LicenceRequest> licences;
-  std::vector<std::string> nodes_wanted;   // names; empty: any
-  std::vector<std::string> nodes_avoided;  // names
-  std::optional<Duration> time_limit;      // nullopt: none
+  std::vector<std::string> nodes_wanted;     // names; empty: any
+  std::vector<std::string> nodes_avoided;    // names
+  std::optional<Duration> time_limit;        // nullopt: none
   Duration grace{std::chrono::seconds{30}};  // between TERM and KILL
   RetryBudgets retries;
-  std::string script;                // whole text; empty where `argv` is the program
-  std::vector<std::string> argv;     // program and arguments, or the arguments of the script
-  Environment environment;           // exactly what the user asked to pass
-  std::string working_directory;     // absolute
-  std::string output;                // pattern: %j job, %t task, %a attempt, %x name, %u user, %% percent; relative to it
-  std::string error;                 // empty: the same file as output
-  bool attached = false;             // output is spooled on the first node for the client that waits
-  std::string client_token;          // unique per submission; repeats give the same job
+  std::string script;             // whole text; empty where `argv` is the program
+  std::vector<std::string> argv;  // program and arguments, or the arguments of the script
+  Environment environment;        // exactly what the user asked to pass
+  std::string working_directory;  // absolute
+  std::string
+      output;  // pattern: %j job, %t task, %a attempt, %x name, %u user, %% percent; relative to it
+  std::string error;         // empty: the same file as output
+  bool attached = false;     // output is spooled on the first node for the client that waits
+  std::string client_token;  // unique per submission; repeats give the same job
 
   bool operator==(const JobSpec&) const = default;
 

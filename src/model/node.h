@@ -15,9 +15,9 @@ namespace artel {
 /// From cluster.d: what the node should be.
 struct NodeConfig {
   std::string name;
-  std::string address;   // where other nodes reach it
+  std::string address;  // where other nodes reach it
   NodeResources resources;
-  bool simulated{};      // the agent announces the configured resources instead of what the machine has
+  bool simulated{};  // the agent announces the configured resources instead of what the machine has
 
   bool operator==(const NodeConfig&) const = default;
 };
@@ -27,8 +27,8 @@ struct Inventory {
   std::string boot_id;
   NodeResources resources;
   bool simulated{};
-  std::string version;       // of the agent
-  std::string containment;   // how processes are tracked: "subreaper", "cgroup2", "systemd"
+  std::string version;      // of the agent
+  std::string containment;  // how processes are tracked: "subreaper", "cgroup2", "systemd"
   std::uint32_t agent_pid{};
 
   bool operator==(const Inventory&) const = default;
@@ -38,7 +38,7 @@ struct Inventory {
 enum class NodeContact : std::uint8_t {
   kUnknown,  // not heard since the controller started
   kUp,
-  kLost,     // contact broken off; its attempts are assumed to go on
+  kLost,  // contact broken off; its attempts are assumed to go on
 };
 
 struct Node {
@@ -47,10 +47,10 @@ struct Node {
   NodeContact contact = NodeContact::kUnknown;
   Inventory inventory;
   Time contact_since;
-  std::uint32_t strikes{};   // refused launches by different jobs in a row
+  std::uint32_t strikes{};  // refused launches by different jobs in a row
   bool drained{};
   std::string drain_reason;
-  NodeResources used;        // held by attempts
+  NodeResources used;  // held by attempts
 
   bool operator==(const Node&) const = default;
 };

@@ -20,14 +20,14 @@ struct NodeResources {
   bool operator==(const NodeResources&) const = default;
 };
 
-/// What a component asks for on each of its nodes. With `whole_node` the amounts are floors: the gang gets all that
-/// each node has, and nobody else is placed there.
+/// What a component asks for on each of its nodes. With `whole_node` the amounts are floors: the
+/// gang gets all that each node has, and nobody else is placed there.
 struct NodeRequest {
   bool whole_node = true;
-  GpuMilli gpus;             // thousandths of a device; whole devices today
-  std::string gpu_type;      // empty: any
-  std::uint32_t cpus{};      // 0: a share of the node by GPUs, else one per rank
-  Bytes memory;              // 0: a share of the node by GPUs or CPUs
+  GpuMilli gpus;         // thousandths of a device; whole devices today
+  std::string gpu_type;  // empty: any
+  std::uint32_t cpus{};  // 0: a share of the node by GPUs, else one per rank
+  Bytes memory;          // 0: a share of the node by GPUs or CPUs
 
   bool operator==(const NodeRequest&) const = default;
 };

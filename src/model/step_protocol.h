@@ -1,12 +1,15 @@
-// The conversations of a step daemon (artel-stepd) as plain types: with its agent over a local socket, and with the
-// step daemons of the other nodes of the gang. `wire` maps them to protobuf frames.
+// The conversations of a step daemon (artel-stepd) as plain types: with its agent over a local
+// socket, and with the step daemons of the other nodes of the gang. `wire` maps them to protobuf
+// frames.
 //
-// Agent and step daemon: the agent creates and listens on <state>/step/<key>.sock, starts the daemon with the
-// listening socket as its descriptor 3 and connects; an agent that was restarted connects again. The daemon answers every
-// connection with StepStatus first. It stays until StepForget.
+// Agent and step daemon: the agent creates and listens on <state>/step/<key>.sock, starts the
+// daemon with the listening socket as its descriptor 3 and connects; an agent that was restarted
+// connects again. The daemon answers every connection with StepStatus first. It stays until
+// StepForget.
 //
-// Step daemons among each other: a star. Each daemon with node_index > 0 dials the first node's daemon once it is told to start,
-// proves that it knows the attempt's key, and keeps the connection until GangDone.
+// Step daemons among each other: a star. Each daemon with node_index > 0 dials the first node's
+// daemon once it is told to start, proves that it knows the attempt's key, and keeps the connection
+// until GangDone.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +25,14 @@ namespace artel {
 
 inline constexpr std::uint32_t kStepProtocolVersion = 1;
 
-// Agent to step daemon ----------------------------------------------------------------------------------------------
+// Agent to step daemon
+// ----------------------------------------------------------------------------------------------
 
 struct StepPrepare {
   LaunchSpec spec;
-  std::string directory;        // private to this attempt, owned by root: sockets, script, spooled output
-  bool simulated_node{};        // several nodes share this machine: keep MPI off shared memory between "nodes"
+  std::string directory;  // private to this attempt, owned by root: sockets, script, spooled output
+  bool simulated_node{};  // several nodes share this machine: keep MPI off shared memory between
+                          // "nodes"
   bool operator==(const StepPrepare&) const = default;
 };
 struct StepStart {
@@ -46,10 +51,12 @@ struct StepForget {
 
 using ToStep = std::variant<StepPrepare, StepStart, StepStop, StepForget>;
 
-// Step daemon to agent ----------------------------------------------------------------------------------------------
+// Step daemon to agent
+// ----------------------------------------------------------------------------------------------
 
-/// First message on each connection, and after each change of phase. kPreparing: waits for StepPrepare or prepares;
-/// kReady: `port` is set; kRunning: `started` is set; kEnded: `end` is set, nothing of the attempt is left but the daemon.
+/// First message on each connection, and after each change of phase. kPreparing: waits for
+/// StepPrepare or prepares; kReady: `port` is set; kRunning: `started` is set; kEnded: `end` is
+/// set, nothing of the attempt is left but the daemon.
 struct StepStatus {
   std::uint32_t version = kStepProtocolVersion;
   AttemptKey key;
@@ -57,13 +64,14 @@ struct StepStatus {
   std::uint16_t port{};
   std::optional<Time> started;
   std::optional<NodeEnd> end;
-  bool refused{};   // with kEnded: prepare failed, no process was started
+  bool refused{};  // with kEnded: prepare failed, no process was started
   bool operator==(const StepStatus&) const = default;
 };
 
 using FromStep = StepStatus;
 
-// Step daemon to step daemon ----------------------------------------------------------------------------------------
+// Step daemon to step daemon
+// ----------------------------------------------------------------------------------------
 
 /// First message of the dialling daemon: a random challenge of 32 bytes.
 struct PeerHello {
@@ -73,23 +81,25 @@ struct PeerHello {
   std::string challenge;
   bool operator==(const PeerHello&) const = default;
 };
-/// The first node's answer: its own challenge, and HMAC(step_key, "root" || challenge of the peer || node_index).
+/// The first node's answer: its own challenge, and HMAC(step_key, "root" || challenge of the peer
+/// || node_index).
 struct PeerWelcome {
   std::string challenge;
   std::string proof;
   bool operator==(const PeerWelcome&) const = default;
 };
-/// HMAC(step_key, "peer" || challenge of the root || node_index). Nothing else is read before it is verified.
+/// HMAC(step_key, "peer" || challenge of the root || node_index). Nothing else is read before it is
+/// verified.
 struct PeerProof {
   std::string proof;
   bool operator==(const PeerProof&) const = default;
 };
 /// One node's part of a collective of PMIx, or (from the root) all parts concatenated.
 struct FencePart {
-  std::string signature;      // of the participants
-  std::uint64_t sequence{};   // per signature
+  std::string signature;     // of the participants
+  std::uint64_t sequence{};  // per signature
   bool collect{};
-  std::int32_t status{};      // PMIx status; 0 is success
+  std::int32_t status{};  // PMIx status; 0 is success
   std::string blob;
   bool operator==(const FencePart&) const = default;
 };
@@ -107,7 +117,8 @@ struct ModexReply {
   std::string blob;
   bool operator==(const ModexReply&) const = default;
 };
-/// The gang must end. Sent to the root by the node where it happened; the first one that the root sees is passed to all.
+/// The gang must end. Sent to the root by the node where it happened; the first one that the root
+/// sees is passed to all.
 struct GangAbort {
   Cause cause;
   bool operator==(const GangAbort&) const = default;
@@ -119,12 +130,12 @@ struct GangDone {
 };
 /// Output of a node other than the first, whole lines where possible.
 struct OutputLines {
-  bool is_error{};   // standard error, where it has a file of its own
+  bool is_error{};  // standard error, where it has a file of its own
   std::string bytes;
   bool operator==(const OutputLines&) const = default;
 };
 
-using PeerMessage = std::variant<PeerHello, PeerWelcome, PeerProof, FencePart, ModexRequest, ModexReply, GangAbort,
-                                 GangDone, OutputLines>;
+using PeerMessage = std::variant<PeerHello, PeerWelcome, PeerProof, FencePart, ModexRequest,
+                                 ModexReply, GangAbort, GangDone, OutputLines>;
 
 }  // namespace artel

@@ -1,8 +1,9 @@
 // The controller's state machine: all cluster state, one writer, no I/O, no clock.
 //
-// Every call is one step at a given time. What must happen outside is collected in Effects, which the owner takes after each
-// step: it commits the rows and only then lets sends and replies out. So an answer leaves after the commit that makes it true (S1),
-// and nodes never act on an intent that could be forgotten.
+// Every call is one step at a given time. What must happen outside is collected in Effects, which
+// the owner takes after each step: it commits the rows and only then lets sends and replies out. So
+// an answer leaves after the commit that makes it true (S1), and nodes never act on an intent that
+// could be forgotten.
 //
 // Invariants: S1-S5, S8-S10 of the design; check() asserts those that can be seen from one state.
 // Thread: none of its own; the owner calls it from one strand.
@@ -28,14 +29,15 @@ namespace artel::ctld {
 struct ControllerConfig {
   std::string cluster;
   std::vector<NodeConfig> nodes;
-  std::vector<std::string> teams;    // empty: any name is accepted
-  std::vector<std::string> queues;   // empty: any name is accepted
+  std::vector<std::string> teams;   // empty: any name is accepted
+  std::vector<std::string> queues;  // empty: any name is accepted
   std::uint16_t master_port_first = 29400;
   std::uint16_t master_port_last = 30399;
   Duration prepare_timeout{std::chrono::seconds{60}};
-  Duration token_memory{std::chrono::hours{24}};   // how long a repeated submission gives the same job
+  Duration token_memory{
+      std::chrono::hours{24}};  // how long a repeated submission gives the same job
   std::uint32_t strikes_to_drain = 3;
-  std::uint32_t max_jobs = 1'000'000;              // not final
+  std::uint32_t max_jobs = 1'000'000;  // not final
 };
 
 /// Who asks, as identified by the kernel through MUNGE.

@@ -1,4 +1,5 @@
-// What a step of the controller core wants done outside, parked until the rows of the same step are durable.
+// What a step of the controller core wants done outside, parked until the rows of the same step are
+// durable.
 #pragma once
 
 #include <variant>
@@ -30,7 +31,7 @@ struct Reply {
 
 struct AgentSend {
   NodeId node;
-  SessionId session;   // dropped where the node has another session by then
+  SessionId session;  // dropped where the node has another session by then
   ToAgent message;
 };
 

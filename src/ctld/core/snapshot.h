@@ -11,7 +11,8 @@
 
 namespace artel::ctld {
 
-/// Jobs that are not final, in scheduling order: placed ones first, then by priority and submit order.
+/// Jobs that are not final, in scheduling order: placed ones first, then by priority and submit
+/// order.
 struct Snapshot {
   Time now;
   std::vector<std::shared_ptr<const Job>> jobs;

@@ -1,7 +1,8 @@
 // The controller's port to its store: state tables, written in batches, read once at the start.
 //
-// Rows are whole records; a write replaces the row of the same key. One batch is one transaction: after commit() returned
-// well, all of it is durable; after a failure the process must end (an fsync is never retried).
+// Rows are whole records; a write replaces the row of the same key. One batch is one transaction:
+// after commit() returned well, all of it is durable; after a failure the process must end (an
+// fsync is never retried).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ struct JobRow {
   bool is_new{};
 };
 
-/// The attempt's row and the rows of its parts, one a node. An attempt is closed by `ended_at`, a part by `end`.
+/// The attempt's row and the rows of its parts, one a node. An attempt is closed by `ended_at`, a
+/// part by `end`.
 struct AttemptRow {
   Attempt attempt;
 };
@@ -41,9 +43,9 @@ struct NodeRow {
 /// For audit and streams; appended, never read to rebuild state.
 struct EventRow {
   Time at;
-  std::string kind;    // "submit", "cancel", "allocate", "start", "end", ...
-  JobId job;           // 0: none
-  std::string actor;   // user name, node name or "artel-ctld"
+  std::string kind;   // "submit", "cancel", "allocate", "start", "end", ...
+  JobId job;          // 0: none
+  std::string actor;  // user name, node name or "artel-ctld"
   std::string text;
 };
 
@@ -56,9 +58,9 @@ using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow, CounterRo
 
 /// What a start needs: jobs that are not final with their latest attempt, nodes, counters.
 struct StoredState {
-  Incarnation incarnation;      // of this start, already durable
+  Incarnation incarnation;  // of this start, already durable
   JobId last_job;
-  std::vector<Job> jobs;        // not final, ascending id
+  std::vector<Job> jobs;  // not final, ascending id
   std::vector<NodeRow> nodes;
   /// (uid, token, job) of submissions that may still be repeated, oldest first.
   struct Token {

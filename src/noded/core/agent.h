@@ -1,8 +1,9 @@
-// The agent's state machine: what a node holds of attempts, between the controller and the step daemons. No I/O, no clock.
+// The agent's state machine: what a node holds of attempts, between the controller and the step
+// daemons. No I/O, no clock.
 //
-// Commands are idempotent; an attempt older than one that is known of the same task is refused. Ends are kept and re-sent at each
-// connect until the controller forgets them. Silence of the controller never ends anything.
-// Thread: none of its own; the owner calls it from one strand.
+// Commands are idempotent; an attempt older than one that is known of the same task is refused.
+// Ends are kept and re-sent at each connect until the controller forgets them. Silence of the
+// controller never ends anything. Thread: none of its own; the owner calls it from one strand.
 #pragma once
 
 #include <map>
@@ -23,8 +24,13 @@ struct AgentConfig {
 
 class Agent {
  public:
-  /// `records`: what an earlier agent process saved since the node booted. Their step daemons are adopted (see take_effects()).
+  /// `records`: what an earlier agent process saved since the node booted. Their step daemons are
+  /// adopted (see take_effects()).
   Agent(AgentConfig config, std::vector<AttemptRecord> records, Time now);
+
+  /// All adoptions have had their first status or are lost. Connect to the controller only then:
+  /// the Hello is the full state.
+  [[nodiscard]] bool settled() const;
 
   // Controller.
   /// The full state for a new connection; from now on controller_sends are for this connection.
@@ -49,8 +55,19 @@ class Agent {
     AttemptRecord record;
     std::uint16_t port{};
     std::optional<Time> started;
+    bool adopting{};                    // no status since this agent process started
     std::optional<Cause> sweeping_for;  // the step daemon is gone; the end is reported once swept
   };
+
+  void prepare(const LaunchSpec& spec, Time now);
+  void start(const StartAttempt& message, Time now);
+  void end(const EndAttempt& message, Time now);
+  void forget(const AttemptKey& key);
+  [[nodiscard]] std::optional<std::string> refusal(const AttemptKey& key) const;
+  void finish(Held& held, NodeEnd end, bool refused);
+  void report(const Held& held);
+  void save(const Held& held, bool sync);
+  void send(FromAgent message);
 
   AgentConfig config_;
   std::map<AttemptKey, Held> held_;

@@ -1,5 +1,5 @@
-// What a step of the agent core wants done outside. In contrast to the controller nothing waits for a commit, but order counts:
-// records are saved before the messages of the same step are sent.
+// What a step of the agent core wants done outside. In contrast to the controller nothing waits for
+// a commit, but order counts: records are saved before the messages of the same step are sent.
 #pragma once
 
 #include <optional>
@@ -24,10 +24,12 @@ struct AttemptRecord {
 struct SpawnStep {
   LaunchSpec spec;
 };
-/// Connect to the step daemon of an attempt that an earlier agent process left.
+/// Connect to the step daemon of an attempt that an earlier agent process left; its first
+/// StepStatus or step_lost() settles it.
 struct AdoptStep {
   AttemptKey key;
 };
+/// Queued by the adapter until the daemon is connected; dropped with step_lost().
 struct SendStep {
   AttemptKey key;
   ToStep message;
@@ -38,7 +40,7 @@ struct SweepProcesses {
 };
 struct SaveRecord {
   AttemptRecord record;
-  bool sync{};   // must survive power loss: the controller is away and may stay away
+  bool sync{};  // must survive power loss: the controller is away and may stay away
 };
 struct DropRecord {
   AttemptKey key;
@@ -51,7 +53,7 @@ struct Effects {
   std::vector<SendStep> step_sends;
   std::vector<SweepProcesses> sweeps;
   std::vector<DropRecord> drops;
-  std::vector<FromAgent> controller_sends;   // empty while there is no connection
+  std::vector<FromAgent> controller_sends;  // empty while there is no connection
 };
 
 }  // namespace artel::noded

@@ -1,4 +1,5 @@
-// Frames on local sockets and between step daemons: 4 bytes length (big endian), then that many bytes.
+// Frames on local sockets and between step daemons: 4 bytes length (big endian), then that many
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace artel::wire {
 
-/// Longest accepted frame. Scripts, environments and modex blobs fit; a longer one is a protocol error.
+/// Longest accepted frame. Scripts, environments and modex blobs fit; a longer one is a protocol
+/// error.
 inline constexpr std::size_t kMaxFrame = 64U << 20U;
 
 /// The payload with its length in front.
@@ -20,7 +22,8 @@ std::string frame(std::string_view payload);
 class FrameReader {
  public:
   void append(std::string_view bytes);
-  /// The next whole payload, nullopt if more bytes are needed. Error: kProtocol for a length over kMaxFrame.
+  /// The next whole payload, nullopt if more bytes are needed. Error: kProtocol for a length over
+  /// kMaxFrame.
   Result<std::optional<std::string>> next();
 
  private:

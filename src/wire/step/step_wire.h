@@ -1,5 +1,6 @@
-// Step protocol (agent and step daemon, step daemon and step daemon) to bytes and back. Limits are checked here, once.
-// All decoders: kProtocol for bytes that are not a message, an unknown kind or a value out of range.
+// Step protocol (agent and step daemon, step daemon and step daemon) to bytes and back. Limits are
+// checked here, once. All decoders: kProtocol for bytes that are not a message, an unknown kind or
+// a value out of range.
 #pragma once
 
 #include <string>

@@ -26,7 +26,8 @@ StepPeer from_proto(const v1::StepPeer& in);
 void to_proto(const LaunchSpec& spec, v1::LaunchSpec& out);
 Result<LaunchSpec> from_proto(const v1::LaunchSpec& in);
 void to_proto(const JobSpec& spec, v1::JobSpec& out);
-/// Error: kProtocol for shapes that no version may send (no component, a GPU amount over the limits, ...).
+/// Error: kProtocol for shapes that no version may send (no component, a GPU amount over the
+/// limits, ...).
 Result<JobSpec> from_proto(const v1::JobSpec& in);
 
 /// For stores: the spec as bytes, readable by all later versions.

@@ -1,0 +1,61 @@
+#include "model/output_path.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace artel {
+namespace {
+
+constexpr std::string_view kLetters = "jtaxu%";
+
+// A job's name must not lead into another folder.
+std::string as_file_name(std::string name) {
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
+
+std::string value_of(char letter, const JobSpec& spec, const AttemptKey& key) {
+  switch (letter) {
+    case 'j':
+      return std::to_string(key.job.value);
+    case 't':
+      return std::to_string(key.task.value);
+    case 'a':
+      return std::to_string(key.attempt.value);
+    case 'x':
+      return as_file_name(spec.name);
+    case 'u':
+      return spec.owner.user;
+    case '%':
+      return "%";
+    default:
+      return std::string("%") + letter;
+  }
+}
+
+}  // namespace
+
+std::string expand_pattern(const std::string& pattern, const JobSpec& spec, const AttemptKey& key) {
+  std::string out;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '%' && i + 1 < pattern.size()) {
+      out += value_of(pattern[++i], spec, key);
+    } else {
+      out += pattern[i];
+    }
+  }
+  if (out.starts_with('/')) return out;
+  return spec.working_directory + (spec.working_directory.ends_with('/') ? "" : "/") + out;
+}
+
+std::string unknown_placeholder(const std::string& pattern) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%') continue;
+    if (i + 1 == pattern.size()) return "%";
+    if (!kLetters.contains(pattern[i + 1])) return pattern.substr(i, 2);
+    ++i;
+  }
+  return "";
+}
+
+}  // namespace artel
