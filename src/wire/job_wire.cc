@@ -1,0 +1,100 @@
+#include "wire/job_wire.h"
+
+#include "wire/step/types_wire.h"
+
+namespace artel::wire {
+namespace {
+
+void put(const WaitReason& wait, v1::WaitReason& out) {
+  out.set_code(static_cast<std::uint32_t>(wait.code));
+  out.set_nodes_wanted(wait.nodes_wanted);
+  out.set_nodes_free(wait.nodes_free);
+  out.set_behind_job(wait.behind.value);
+  if (wait.planned_start) out.set_planned_start_ms(to_ms(*wait.planned_start));
+  out.set_text(describe(wait));
+}
+
+void put(const NodePart& part, const NodeNames& names, v1::NodePart& out) {
+  out.set_node(names(part.share.node));
+  out.mutable_gpus()->Reserve(static_cast<int>(part.share.gpus.size()));
+  for (const std::uint16_t gpu : part.share.gpus) out.add_gpus(gpu);
+  out.set_cpus(part.share.cpus);
+  out.set_memory_bytes(part.share.memory.value);
+  out.set_phase(static_cast<std::uint32_t>(part.phase));
+  if (part.end) to_proto(*part.end, *out.mutable_end());
+}
+
+/// Scripts and environments hold secrets and most of the bytes; lists go without them.
+void put_spec(const JobSpec& spec, bool whole, v1::JobSpec& out) {
+  if (whole || (spec.script.empty() && spec.environment.empty())) {
+    to_proto(spec, out);
+  } else {
+    JobSpec trimmed;
+    trimmed.name = spec.name;
+    trimmed.owner = spec.owner;
+    trimmed.acting_for = spec.acting_for;
+    trimmed.shared_with = spec.shared_with;
+    trimmed.team = spec.team;
+    trimmed.queue = spec.queue;
+    trimmed.project = spec.project;
+    trimmed.kind = spec.kind;
+    trimmed.priority = spec.priority;
+    trimmed.held = spec.held;
+    trimmed.array_size = spec.array_size;
+    trimmed.components = spec.components;
+    trimmed.licences = spec.licences;
+    trimmed.nodes_wanted = spec.nodes_wanted;
+    trimmed.nodes_avoided = spec.nodes_avoided;
+    trimmed.time_limit = spec.time_limit;
+    trimmed.grace = spec.grace;
+    trimmed.retries = spec.retries;
+    trimmed.argv = spec.argv;
+    trimmed.working_directory = spec.working_directory;
+    trimmed.output = spec.output;
+    trimmed.error = spec.error;
+    trimmed.attached = spec.attached;
+    to_proto(trimmed, out);
+  }
+  if (!whole) out.clear_client_token();
+}
+
+}  // namespace
+
+void to_proto(const Job& job, bool whole, v1::JobView& out) {
+  out.set_id(job.id.value);
+  put_spec(*job.spec, whole, *out.mutable_spec());
+  out.set_state(std::string(job_state_name(job.state)));
+  out.set_submitted_ms(to_ms(job.submitted_at));
+  if (job.ended_at) out.set_ended_ms(to_ms(*job.ended_at));
+  if (job.wait.code != WaitCode::kNone) put(job.wait, *out.mutable_wait());
+  if (job.cause.actor != Actor::kNone) to_proto(job.cause, *out.mutable_cause());
+}
+
+void to_proto(const Attempt& attempt, const NodeNames& names, v1::AttemptView& out) {
+  to_proto(attempt.key, *out.mutable_key());
+  out.set_allocated_ms(to_ms(attempt.allocated_at));
+  if (attempt.started_at) out.set_started_ms(to_ms(*attempt.started_at));
+  if (attempt.ended_at) out.set_ended_ms(to_ms(*attempt.ended_at));
+  if (attempt.limit_end) out.set_limit_end_ms(to_ms(*attempt.limit_end));
+  if (is_final(attempt.outcome)) out.set_outcome(std::string(job_state_name(attempt.outcome)));
+  if (attempt.cause.actor != Actor::kNone) to_proto(attempt.cause, *out.mutable_cause());
+  out.mutable_parts()->Reserve(static_cast<int>(attempt.parts.size()));
+  for (const NodePart& part : attempt.parts) put(part, names, *out.add_parts());
+}
+
+void to_proto(const Node& node, v1::NodeView& out) {
+  out.set_name(node.config.name);
+  out.set_state(std::string(node_state_name(node)));
+  to_proto(node.config.resources, *out.mutable_resources());
+  to_proto(node.used, *out.mutable_used());
+  out.set_simulated(node.config.simulated);
+  out.set_contact(std::string(node_contact_name(node.contact)));
+  out.set_contact_since_ms(to_ms(node.contact_since));
+  out.set_version(node.inventory.version);
+  out.set_containment(node.inventory.containment);
+  out.set_strikes(node.strikes);
+  if (node.drained) out.set_drain_reason(node.drain_reason);
+  out.set_boot_id(node.inventory.boot_id);
+}
+
+}  // namespace artel::wire
