@@ -1,0 +1,4 @@
+#include <vector>
+
+#include "model/noun.h"
+// #include "rpc/commented_out.h"
