@@ -29,7 +29,7 @@ if(ARTEL_SANITIZE)
   add_link_options(-fsanitize=${ARTEL_SANITIZE})
 endif()
 
-set(ARTEL_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
+set(ARTEL_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Werror)
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)

@@ -60,7 +60,8 @@ struct Attempt {
   std::string step_key;                   // secret shared by the step daemons of this attempt
   JobState outcome = JobState::kPending;  // final state once it is known, else kPending
   Cause cause;                            // first cause of the end
-  std::vector<NodePart> parts;            // in gang order: index 0 holds rank 0
+  bool start_ordered{};         // a rank may have run: the next attempt waits for every node
+  std::vector<NodePart> parts;  // in gang order: index 0 holds rank 0
 
   bool operator==(const Attempt&) const = default;
 };

@@ -9,9 +9,11 @@
 // Thread: none of its own; the owner calls it from one strand.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -25,6 +27,8 @@
 #include "model/node.h"
 
 namespace artel::ctld {
+
+class ControllerState;
 
 struct ControllerConfig {
   std::string cluster;
@@ -48,8 +52,10 @@ struct Caller {
 
 class Controller {
  public:
-  /// `entropy` is 32 random bytes from which step keys are derived.
-  Controller(ControllerConfig config, StoredState state, std::string entropy, Time now);
+  /// `step_keys` gives a new secret of 32 bytes at each call; the core itself has no source of
+  /// randomness.
+  Controller(ControllerConfig config, StoredState stored, std::function<std::string()> step_keys,
+             Time now);
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
@@ -79,8 +85,7 @@ class Controller {
   [[nodiscard]] std::optional<std::string> check() const;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ControllerState> state_;
 };
 
 }  // namespace artel::ctld

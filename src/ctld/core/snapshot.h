@@ -11,15 +11,19 @@
 
 namespace artel::ctld {
 
-/// Jobs that are not final, in scheduling order: placed ones first, then by priority and submit
-/// order.
 struct Snapshot {
   Time now;
-  std::vector<std::shared_ptr<const Job>> jobs;
-  std::vector<Node> nodes;
+  std::vector<std::shared_ptr<const Job>> jobs;  // not final, ascending id
+  std::vector<std::shared_ptr<const Job>>
+      recent;               // became final lately and may not be in the store yet
+  std::vector<Node> nodes;  // indexed by NodeId
 
-  /// The job, or null where it is not here (unknown or final).
+  /// The job, or null where it is not here (unknown, or final for a while).
   [[nodiscard]] std::shared_ptr<const Job> find(JobId id) const;
 };
+
+/// The jobs that are not final as people want them: placed ones first, then by priority, submit
+/// time and id.
+std::vector<std::shared_ptr<const Job>> in_scheduling_order(const Snapshot& snapshot);
 
 }  // namespace artel::ctld

@@ -1,0 +1,242 @@
+// What clients ask: submit and cancel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "ctld/core/state.h"
+#include "model/output_path.h"
+#include "sched/fit.h"
+
+namespace artel::ctld {
+namespace {
+
+constexpr std::size_t kMaxName = 128;
+constexpr std::uint32_t kMaxRanksPerNode = 4096;
+constexpr Duration kMaxGrace{std::chrono::hours{1}};
+
+bool has_control_characters(const std::string& text) {
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+Result<> check_form(const JobSpec& spec) {
+  const auto invalid = [](std::string text) {
+    return fail(ErrorCode::kInvalidArgument, std::move(text));
+  };
+  if (spec.array_size != 1) return invalid("arrays of more than one task are not offered yet");
+  if (spec.components.size() != 1) return invalid("a job has exactly one component");
+  if (!spec.licences.empty()) return invalid("licences are not offered yet");
+  const ComponentSpec& part = spec.component();
+  if (part.nodes == 0) return invalid("nodes: 0 is too few, ask for 1 or more");
+  if (part.ranks_per_node == 0 || part.ranks_per_node > kMaxRanksPerNode) {
+    return invalid(
+        fmt::format("tasks per node: {} is not in 1..{}", part.ranks_per_node, kMaxRanksPerNode));
+  }
+  if (part.per_node.gpus.value % GpuMilli::kPerDevice != 0) {
+    return invalid("gpus per node: shares of a GPU are not offered yet, ask for whole ones");
+  }
+  if (spec.name.size() > kMaxName || has_control_characters(spec.name)) {
+    return invalid(fmt::format("name: at most {} characters, no control characters", kMaxName));
+  }
+  if (spec.time_limit &&
+      (*spec.time_limit <= Duration::zero() || *spec.time_limit > kMaxDuration)) {
+    return invalid(fmt::format("time: not between 1ms and {}", format_duration(kMaxDuration)));
+  }
+  if (spec.grace < Duration::zero() || spec.grace > kMaxGrace) {
+    return invalid(fmt::format("grace: not between 0 and {}", format_duration(kMaxGrace)));
+  }
+  if (!spec.working_directory.starts_with('/')) {
+    return invalid(fmt::format("working directory: '{}' is not absolute", spec.working_directory));
+  }
+  if (spec.script.empty() && (spec.argv.empty() || spec.argv.front().empty())) {
+    return invalid("no program: give a script, or a command after '--'");
+  }
+  if (!spec.script.empty() && !spec.script.starts_with("#!")) {
+    return invalid("script: the first line must name an interpreter, for example #!/bin/bash");
+  }
+  for (const std::string* pattern : {&spec.output, &spec.error}) {
+    if (const std::string unknown = unknown_placeholder(*pattern); !unknown.empty()) {
+      return invalid(fmt::format("output: '{}' in '{}' is unknown; known are %j %t %a %x %u %%",
+                                 unknown, *pattern));
+    }
+  }
+  if (spec.output.empty() && !spec.attached) return invalid("output: no file is named");
+  return {};
+}
+
+// The only name where there is one, the given one where it is known.
+Result<std::string> choose_name(std::string_view what, const std::string& given,
+                                const std::vector<std::string>& known) {
+  if (known.empty()) return given.empty() ? "default" : given;
+  if (given.empty()) {
+    if (known.size() == 1) return known.front();
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: name one of: {}", what, fmt::join(known, ", ")));
+  }
+  if (std::ranges::find(known, given) != known.end()) return given;
+  const std::vector<std::string_view> words(known.begin(), known.end());
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: '{}' does not exist{}", what, given, did_you_mean(given, words)));
+}
+
+}  // namespace
+
+void ControllerState::submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs,
+                             Time now) {
+  std::vector<JobSpec> admitted;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    auto spec = admit(caller, std::move(specs[i]));
+    if (!spec) {
+      Error error = spec.error();
+      if (specs.size() > 1)
+        error.text = fmt::format("job {} of {}: {}", i + 1, specs.size(), error.text);
+      return effects_.replies.push_back({request, std::unexpected(std::move(error))});
+    }
+    admitted.push_back(std::move(*spec));
+  }
+  if (jobs_.size() + admitted.size() > config_.max_jobs) {
+    return effects_.replies.push_back(
+        {request, fail(ErrorCode::kTryAgain,
+                       fmt::format("{} jobs wait or run, the limit is {}; try again in 60 s",
+                                   jobs_.size(), config_.max_jobs))});
+  }
+  Submitted submitted;
+  for (JobSpec& spec : admitted) submitted.jobs.push_back(add_job(std::move(spec), now));
+  effects_.replies.push_back({request, std::move(submitted)});
+}
+
+Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const {
+  spec.owner = caller.owner;
+  if (auto ok = check_form(spec); !ok) return fail(ok);
+  auto team = choose_name("team", spec.team, config_.teams);
+  if (!team) return fail(team);
+  spec.team = std::move(*team);
+  auto queue = choose_name("queue", spec.queue, config_.queues);
+  if (!queue) return fail(queue);
+  spec.queue = std::move(*queue);
+  for (const auto& [option, names] :
+       {std::pair("nodelist", &spec.nodes_wanted), std::pair("exclude", &spec.nodes_avoided)}) {
+    for (const std::string& name : *names) {
+      if (!find_node(name)) {
+        return fail(ErrorCode::kInvalidArgument,
+                    fmt::format("{}: there is no node '{}'", option, name));
+      }
+    }
+  }
+  if (auto ok = check_fit(spec); !ok) return fail(ok);
+  return spec;
+}
+
+// Refused at once if it could not start on the empty, healthy cluster (Q6), naming what is
+// possible.
+Result<> ControllerState::check_fit(const JobSpec& spec) const {
+  const ComponentSpec& part = spec.component();
+  std::uint32_t allowed = 0;
+  std::uint32_t fitting = 0;
+  NodeResources most;
+  bool type_exists = false;
+  for (const NodeEntry& entry : nodes_) {
+    const NodeConfig& node = entry.node.config;
+    const auto listed = [&](const std::vector<std::string>& names) {
+      return std::ranges::find(names, node.name) != names.end();
+    };
+    if ((!spec.nodes_wanted.empty() && !listed(spec.nodes_wanted)) || listed(spec.nodes_avoided))
+      continue;
+    ++allowed;
+    most.cpus = std::max(most.cpus, node.resources.cpus);
+    most.memory = std::max(most.memory, node.resources.memory);
+    if (part.per_node.gpu_type.empty() || part.per_node.gpu_type == node.resources.gpu_type) {
+      type_exists = true;
+      most.gpus = std::max(most.gpus, node.resources.gpus);
+    }
+    if (sched::demand_on(node.resources, part.per_node, part.ranks_per_node)) ++fitting;
+  }
+  const auto never = [](std::string text) { return fail(ErrorCode::kNeverFits, std::move(text)); };
+  if (part.nodes > allowed) {
+    return never(fmt::format("nodes: asked {}, possible {}", part.nodes, allowed));
+  }
+  if (!type_exists)
+    return never(fmt::format("gpu type: no allowed node has '{}'", part.per_node.gpu_type));
+  const std::uint64_t gpus = part.per_node.gpus.devices();
+  if (gpus > most.gpus)
+    return never(fmt::format("gpus per node: asked {}, possible {}", gpus, most.gpus));
+  if (part.per_node.cpus > most.cpus) {
+    return never(
+        fmt::format("cpus per node: asked {}, possible {}", part.per_node.cpus, most.cpus));
+  }
+  if (part.per_node.memory > most.memory) {
+    return never(fmt::format("memory per node: asked {}, possible {}",
+                             format_bytes(part.per_node.memory), format_bytes(most.memory)));
+  }
+  if (part.nodes > fitting) {
+    return never(fmt::format("nodes: asked {}, possible {} with these GPUs, CPUs and memory",
+                             part.nodes, fitting));
+  }
+  return {};
+}
+
+JobId ControllerState::add_job(JobSpec spec, Time now) {
+  if (!spec.client_token.empty()) {
+    const auto known = tokens_.find(std::pair(spec.owner.uid, spec.client_token));
+    if (known != tokens_.end()) return known->second;
+  }
+  last_job_.value += 1;
+  counter_touched_ = true;
+  const JobId id = last_job_;
+  if (!spec.client_token.empty()) {
+    tokens_.emplace(std::pair(spec.owner.uid, spec.client_token), id);
+    token_ages_.push_back({now, spec.owner.uid, spec.client_token});
+  }
+  event(now, "submit", id, spec.owner.user, spec.name);
+  LiveJob live;
+  live.job.id = id;
+  live.job.state = spec.held ? JobState::kHeld : JobState::kPending;
+  live.job.wait.code = spec.held ? WaitCode::kHeld : WaitCode::kNotConsidered;
+  live.job.wait.nodes_wanted = spec.component().nodes;
+  live.job.submitted_at = now;
+  live.job.spec = std::make_shared<const JobSpec>(std::move(spec));
+  new_jobs_.insert(id);
+  touch(jobs_.emplace(id, std::move(live)).first->second);
+  pass_due_ = true;
+  return id;
+}
+
+void ControllerState::cancel(RequestId request, const Caller& caller,
+                             const std::vector<JobId>& jobs, const std::string& reason, Time now) {
+  Cancelled cancelled;
+  for (const JobId id : jobs) {
+    cancelled.outcomes.push_back({id, cancel_one(caller, id, reason, now)});
+  }
+  effects_.replies.push_back({request, std::move(cancelled)});
+}
+
+Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::string& reason,
+                                     Time now) {
+  const auto it = jobs_.find(id);
+  if (it == jobs_.end() || is_final(it->second.job.state)) {
+    return fail(ErrorCode::kNotFound, fmt::format("job {} does not exist or has ended", id.value));
+  }
+  LiveJob& live = it->second;
+  if (!caller.is_operator && caller.owner.uid != live.job.spec->owner.uid) {
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("job {} belongs to {}", id.value, live.job.spec->owner.user));
+  }
+  const Cause cause{.actor = Actor::kUser,
+                    .code = CauseCode::kCancel,
+                    .actor_name = caller.owner.user,
+                    .text = fmt::format("cancelled by {}{}{}", caller.owner.user,
+                                        reason.empty() ? "" : ": ", reason)};
+  event(now, "cancel", id, caller.owner.user, reason);
+  if (!is_placed(live.job.state)) {
+    make_final(live, JobState::kCancelled, cause, now);
+    return {};
+  }
+  live.job.cause = cause;  // no requeue from here on, whatever the attempt's outcome
+  touch(live);
+  end_attempt(live, cause, false, now);
+  return {};
+}
+
+}  // namespace artel::ctld

@@ -1,0 +1,39 @@
+#include "ctld/core/controller.h"
+
+#include <utility>
+
+#include "ctld/core/state.h"
+
+namespace artel::ctld {
+
+Controller::Controller(ControllerConfig config, StoredState stored,
+                       std::function<std::string()> step_keys, Time now)
+    : state_(std::make_unique<ControllerState>(std::move(config), std::move(stored),
+                                               std::move(step_keys), now)) {}
+Controller::~Controller() = default;
+
+void Controller::submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs,
+                        Time now) {
+  state_->submit(request, caller, std::move(specs), now);
+}
+void Controller::cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                        const std::string& reason, Time now) {
+  state_->cancel(request, caller, jobs, reason, now);
+}
+Result<> Controller::agent_connected(SessionId session, const AgentHello& hello, Time now) {
+  return state_->agent_connected(session, hello, now);
+}
+void Controller::agent_message(SessionId session, const FromAgent& message, Time now) {
+  state_->agent_message(session, message, now);
+}
+void Controller::agent_lost(SessionId session, Time now) { state_->agent_lost(session, now); }
+void Controller::tick(Time now) { state_->tick(now); }
+std::optional<Time> Controller::next_tick() const { return state_->next_tick(); }
+Effects Controller::take_effects() { return state_->take_effects(); }
+std::shared_ptr<const Snapshot> Controller::snapshot(Time now) { return state_->snapshot(now); }
+std::optional<NodeId> Controller::find_node(std::string_view name) const {
+  return state_->find_node(name);
+}
+std::optional<std::string> Controller::check() const { return state_->check(); }
+
+}  // namespace artel::ctld

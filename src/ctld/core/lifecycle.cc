@@ -1,0 +1,317 @@
+// An attempt from its placement to its end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "ctld/core/state.h"
+#include "model/output_path.h"
+#include "sched/fit.h"
+
+namespace artel::ctld {
+namespace {
+
+JobState outcome_of(const Cause& cause) {
+  switch (cause.code) {
+    case CauseCode::kNone:
+      return JobState::kCompleted;
+    case CauseCode::kExit:
+      return cause.exit_code == 0 ? JobState::kCompleted : JobState::kFailed;
+    case CauseCode::kSignal:
+    case CauseCode::kAbort:
+    case CauseCode::kLeftEarly:
+    case CauseCode::kExecFailed:
+    case CauseCode::kOutputFailed:
+      return JobState::kFailed;
+    case CauseCode::kCancel:
+      return JobState::kCancelled;
+    case CauseCode::kTimeLimit:
+      return JobState::kTimeout;
+    case CauseCode::kOutOfMemory:
+      return JobState::kOutOfMemory;
+    case CauseCode::kNodeLost:
+    case CauseCode::kStepLost:
+      return JobState::kNodeFail;
+    case CauseCode::kPrepareRefused:
+    case CauseCode::kPrepareTimeout:
+    case CauseCode::kRetriesSpent:
+      return JobState::kBootFail;
+  }
+  return JobState::kFailed;
+}
+
+}  // namespace
+
+void ControllerState::move_to(LiveJob& live, JobState state) {
+  if (live.job.state == state) return;
+  ARTEL_ASSERT(may_follow(live.job.state, state));
+  live.job.state = state;
+  effects_.changed.push_back(live.job.id);
+  touch(live);
+}
+
+std::uint16_t ControllerState::lease_port(NodeId node) {
+  NodeEntry& on = entry(node);
+  const auto count =
+      static_cast<std::uint32_t>(config_.master_port_last - config_.master_port_first) + 1;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint16_t port = on.next_port;
+    on.next_port = port == config_.master_port_last ? config_.master_port_first
+                                                    : static_cast<std::uint16_t>(port + 1);
+    if (on.ports.insert(port).second) return port;
+  }
+  return 0;  // more attempts on this node than ports: these go without
+}
+
+void ControllerState::place(LiveJob& live, std::vector<NodeShare> shares, Time now) {
+  live.job.last_attempt.value += 1;
+  live.job.wait = {};
+  live.retry_at = std::nullopt;
+  Attempt attempt{.key = {live.job.id, TaskIndex{0}, live.job.last_attempt}, .allocated_at = now};
+  attempt.master_port = lease_port(shares.front().node);
+  attempt.step_key = step_keys_();
+  std::string names;
+  for (NodeShare& share : shares) {
+    sched::occupy(entry(share.node).free, share);
+    names += (names.empty() ? "" : ",") + entry(share.node).node.config.name;
+    attempt.parts.push_back({.share = std::move(share)});
+  }
+  live.attempt = std::move(attempt);
+  move_to(live, JobState::kAllocated);
+  event(now, "allocate", live.job.id, "artel-ctld", names);
+  for (std::size_t i = 0; i < live.attempt->parts.size(); ++i) {
+    send(live.attempt->parts[i].share.node, Prepare{launch_spec(live, i)});
+  }
+  move_to(live, JobState::kPreparing);
+  set_timer(live, now + config_.prepare_timeout);
+}
+
+LaunchSpec ControllerState::launch_spec(const LiveJob& live, std::size_t index) const {
+  const JobSpec& job = *live.job.spec;
+  const Attempt& attempt = *live.attempt;
+  const NodeShare& share = attempt.parts[index].share;
+  LaunchSpec spec{.key = attempt.key,
+                  .cluster = config_.cluster,
+                  .job_name = job.name,
+                  .owner = job.owner,
+                  .launch = resolved_launch(job.component(), !job.script.empty()),
+                  .node_index = static_cast<std::uint32_t>(index),
+                  .ranks_per_node = job.component().ranks_per_node,
+                  .script = job.script,
+                  .argv = job.argv,
+                  .environment = job.environment,
+                  .working_directory = job.working_directory,
+                  .attached = job.attached,
+                  .time_limit = job.time_limit,
+                  .grace = job.grace,
+                  .gpus = share.gpus,
+                  .cpus = share.cpus,
+                  .memory = share.memory,
+                  .master_port = attempt.master_port,
+                  .step_key = attempt.step_key};
+  for (const NodePart& part : attempt.parts) {
+    spec.nodes.push_back(entry(part.share.node).node.config.name);
+  }
+  if (!job.attached) spec.output = expand_pattern(job.output, job, attempt.key);
+  if (!job.error.empty()) spec.error = expand_pattern(job.error, job, attempt.key);
+  return spec;
+}
+
+void ControllerState::part_ready(LiveJob& live, NodePart& part, std::uint16_t port, Time now) {
+  static_cast<void>(now);
+  if (part.phase == NodePhase::kPreparing) {
+    part.phase = NodePhase::kReady;
+    part.port = port;
+    touch(live);
+  }
+  // S2: nothing starts before every node of the gang is ready.
+  const bool all_ready = std::ranges::all_of(
+      live.attempt->parts, [](const NodePart& p) { return p.phase == NodePhase::kReady; });
+  if (all_ready) {
+    for (NodePart& p : live.attempt->parts) p.phase = NodePhase::kStarting;
+    live.attempt->start_ordered = true;
+    entry(part.share.node).node.strikes = 0;
+    send_start(live);
+  } else if (part.phase == NodePhase::kStarting) {
+    send_start(live);  // the node has lost the order to start, or its connection before it came
+  }
+}
+
+void ControllerState::send_start(LiveJob& live) {
+  StartAttempt start{.key = live.attempt->key, .peers = {}};
+  for (const NodePart& part : live.attempt->parts) {
+    const NodeConfig& node = entry(part.share.node).node.config;
+    start.peers.push_back({node.name, node.address, part.port});
+  }
+  for (const NodePart& part : live.attempt->parts) {
+    if (part.phase == NodePhase::kStarting) send(part.share.node, start);
+  }
+}
+
+void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time now) {
+  if (part.phase == NodePhase::kEnding) {
+    // It crossed our order to end; that order may be lost as well.
+    return send(part.share.node, EndAttempt{live.attempt->key, live.attempt->cause, false});
+  }
+  if (part.phase != NodePhase::kStarting) return;
+  part.phase = NodePhase::kRunning;
+  touch(live);
+  if (live.attempt->started_at) return;
+  // The node's clock may differ from ours; the run cannot have begun before it was placed nor after
+  // now.
+  live.attempt->started_at = std::clamp(at, live.attempt->allocated_at, now);
+  event(now, "start", live.job.id, entry(part.share.node).node.config.name, "");
+  if (live.job.spec->time_limit) {
+    live.attempt->limit_end = *live.attempt->started_at + *live.job.spec->time_limit;
+    // The nodes keep the limit themselves; this is for one that does not.
+    set_timer(live, *live.attempt->limit_end + live.job.spec->grace + config_.prepare_timeout);
+  } else {
+    set_timer(live, std::nullopt);
+  }
+  if (live.job.state == JobState::kPreparing) move_to(live, JobState::kRunning);
+}
+
+void ControllerState::blame(const Cause& cause) {
+  const bool node_fault = cause.code == CauseCode::kPrepareRefused ||
+                          cause.code == CauseCode::kPrepareTimeout ||
+                          cause.code == CauseCode::kStepLost;
+  const auto id = find_node(cause.node);
+  if (!node_fault || !id) return;
+  NodeEntry& on = entry(*id);
+  on.node.strikes += 1;
+  if (on.node.strikes >= config_.strikes_to_drain && !on.node.drained) {
+    on.node.drained = true;
+    on.node.drain_reason = fmt::format("{} launches failed here in a row, the last one: {}",
+                                       on.node.strikes, describe(cause));
+  }
+  touch_node(on);
+}
+
+void ControllerState::end_attempt(LiveJob& live, const Cause& cause, bool immediately, Time now) {
+  Attempt& attempt = *live.attempt;
+  if (attempt.cause.code == CauseCode::kNone) {
+    attempt.cause = cause;
+    attempt.outcome = outcome_of(cause);
+    blame(cause);
+  }
+  for (NodePart& part : attempt.parts) {
+    if (part.phase == NodePhase::kEnded) continue;
+    // Once told, a node ends it for sure; only a harder order is worth telling again.
+    if (part.phase == NodePhase::kEnding && !immediately) continue;
+    part.phase = NodePhase::kEnding;
+    send(part.share.node, EndAttempt{attempt.key, cause, immediately});
+  }
+  move_to(live, JobState::kCompleting);
+  touch(live);
+  set_timer(live, now + live.job.spec->grace + config_.prepare_timeout);
+  finish_if_done(live, now);
+}
+
+void ControllerState::close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now) {
+  Attempt& attempt = *live.attempt;
+  end.ended = std::clamp(end.ended, attempt.allocated_at, now);
+  if (end.started != Time{}) end.started = std::clamp(end.started, attempt.allocated_at, end.ended);
+  part.end = std::move(end);
+  part.phase = NodePhase::kEnded;
+  sched::release(entry(part.share.node).free, part.share);
+  pass_due_ = true;
+  touch(live);
+}
+
+void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Time now) {
+  if (part.phase == NodePhase::kEnded) return;
+  const Cause cause = end.cause;
+  Attempt& attempt = *live.attempt;
+  // The word that it started may be lost or late.
+  if (end.started != Time{} && !attempt.started_at) {
+    attempt.started_at = std::clamp(end.started, attempt.allocated_at, now);
+  }
+  close_part(live, part, std::move(end), now);
+  const bool ended_well = outcome_of(cause) == JobState::kCompleted;
+  if (!ended_well) return end_attempt(live, cause, false, now);
+  move_to(live, JobState::kCompleting);
+  set_timer(live, now + config_.prepare_timeout);
+  finish_if_done(live, now);
+}
+
+void ControllerState::finish_if_done(LiveJob& live, Time now) {
+  Attempt& attempt = *live.attempt;
+  if (is_final(live.job.state) || attempt.ended_at) return;
+  const bool may_requeue =
+      attempt.outcome == JobState::kNodeFail || attempt.outcome == JobState::kBootFail;
+  for (const NodePart& part : attempt.parts) {
+    if (part.phase == NodePhase::kEnded) continue;
+    const Node& node = entry(part.share.node).node;
+    // A node that cannot be asked is waited for only where a new attempt could meet a living old
+    // one (S4). Until it comes back nothing is placed there anyway.
+    const bool lost =
+        node.contact != NodeContact::kUp && now >= node.contact_since + config_.prepare_timeout;
+    if (attempt.outcome == JobState::kPending || !lost || (may_requeue && attempt.start_ordered))
+      return;
+  }
+  for (NodePart& part : attempt.parts) {
+    if (part.phase == NodePhase::kEnded) continue;
+    const std::string& name = entry(part.share.node).node.config.name;
+    close_part(live, part,
+               NodeEnd{.ended = now,
+                       .cause = Cause{.actor = Actor::kNode,
+                                      .code = CauseCode::kNodeLost,
+                                      .node = name,
+                                      .text = fmt::format("{} could not be asked any more", name)}},
+               now);
+  }
+  if (attempt.outcome == JobState::kPending) {
+    attempt.outcome = JobState::kCompleted;
+    attempt.cause = attempt.parts.front().end->cause;
+  }
+  attempt.ended_at = now;
+  entry(attempt.parts.front().share.node).ports.erase(attempt.master_port);
+  event(now, "end", live.job.id, std::string(actor_name(attempt.cause.actor)),
+        describe(attempt.cause));
+  move_to(live, JobState::kCompleting);
+  const JobState outcome = attempt.outcome;
+  const Cause cause = attempt.cause;
+  const bool cancelled = live.job.cause.code == CauseCode::kCancel;
+  if (!cancelled && charge_retry(live, cause, outcome, now)) return;
+  if (cancelled && may_requeue) return make_final(live, JobState::kCancelled, live.job.cause, now);
+  make_final(live, outcome, cause, now);
+}
+
+bool ControllerState::charge_retry(LiveJob& live, const Cause& cause, JobState outcome, Time now) {
+  const RetryBudgets& budget = live.job.spec->retries;
+  RetriesUsed& used = live.job.retries;
+  const auto charge = [](std::uint32_t& spent, std::uint32_t allowed) {
+    return spent < allowed && ++spent > 0;
+  };
+  bool again = false;
+  if (outcome == JobState::kNodeFail) again = charge(used.node, budget.node);
+  if (outcome == JobState::kBootFail) again = charge(used.launch, budget.launch);
+  if (outcome == JobState::kFailed) again = charge(used.application, budget.application);
+  if (!again) return false;
+  if (const auto id = find_node(cause.node); id && outcome != JobState::kFailed) {
+    live.job.excluded.push_back(*id);
+  }
+  move_to(live, JobState::kPending);
+  // One second at first, doubled each time: a fault that stays must not turn into a storm of
+  // launches.
+  live.retry_at =
+      now + std::chrono::seconds{std::int64_t{1} << std::min(live.job.last_attempt.value - 1, 6U)};
+  live.job.wait = WaitReason{.code = WaitCode::kRequeued,
+                             .nodes_wanted = live.job.spec->component().nodes,
+                             .planned_start = live.retry_at};
+  set_timer(live, live.retry_at);
+  event(now, "requeue", live.job.id, "artel-ctld", describe(cause));
+  return true;
+}
+
+void ControllerState::make_final(LiveJob& live, JobState state, const Cause& cause, Time now) {
+  live.job.cause = cause;
+  live.job.ended_at = now;
+  live.job.wait = {};
+  set_timer(live, std::nullopt);
+  move_to(live, state);
+  pass_due_ = true;
+}
+
+}  // namespace artel::ctld

@@ -1,0 +1,149 @@
+// The controller's state and the transitions on it. Private to ctld/core; the public face is
+// controller.h.
+//
+// Each .cc of this class is one theme: admission (submit, cancel), lifecycle (attempts from
+// placement to end), agents (sessions and reconciliation), pass (scheduling), state (effects,
+// snapshot).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ctld/core/controller.h"
+#include "sched/cluster_view.h"
+#include "sched/plan.h"
+
+namespace artel::ctld {
+
+/// A job that is not final, with its attempt in a form that can be changed.
+struct LiveJob {
+  Job job;                          // `attempt` is set only in copies for readers
+  std::optional<Attempt> attempt;   // the latest
+  std::optional<Time> retry_at;     // not to be placed before
+  std::optional<Time> timer;        // as entered in ControllerState::timers_
+  std::shared_ptr<const Job> view;  // copy for readers; null after a change
+};
+
+/// A configured node with its session and what is free on it.
+struct NodeEntry {
+  Node node;
+  sched::NodeView free;
+  std::optional<SessionId> session;
+  std::set<AttemptKey>
+      strays;  // alive on the node but not ours: nothing is placed there until they are gone
+  std::set<std::uint16_t> ports;  // master ports in use
+  std::uint16_t next_port{};
+};
+
+class ControllerState {
+ public:
+  ControllerState(ControllerConfig config, StoredState stored,
+                  std::function<std::string()> step_keys, Time now);
+
+  // admission.cc
+  void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);
+  void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+              const std::string& reason, Time now);
+
+  // agents.cc
+  Result<> agent_connected(SessionId session, const AgentHello& hello, Time now);
+  void agent_message(SessionId session, const FromAgent& message, Time now);
+  void agent_lost(SessionId session, Time now);
+
+  // pass.cc
+  void tick(Time now);
+  [[nodiscard]] std::optional<Time> next_tick() const;
+
+  // state.cc
+  Effects take_effects();
+  std::shared_ptr<const Snapshot> snapshot(Time now);
+  [[nodiscard]] std::optional<NodeId> find_node(std::string_view name) const;
+
+  // check.cc
+  [[nodiscard]] std::optional<std::string> check() const;
+
+ private:
+  // admission.cc
+  Result<JobSpec> admit(const Caller& caller, JobSpec spec) const;
+  [[nodiscard]] Result<> check_fit(const JobSpec& spec) const;
+  Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
+  JobId add_job(JobSpec spec, Time now);
+
+  // lifecycle.cc
+  void place(LiveJob& live, std::vector<NodeShare> shares, Time now);
+  [[nodiscard]] LaunchSpec launch_spec(const LiveJob& live, std::size_t index) const;
+  void part_ready(LiveJob& live, NodePart& part, std::uint16_t port, Time now);
+  void part_started(LiveJob& live, NodePart& part, Time at, Time now);
+  void part_ended(LiveJob& live, NodePart& part, NodeEnd end, Time now);
+  /// Records the first cause, tells all parts that are left to end.
+  void end_attempt(LiveJob& live, const Cause& cause, bool immediately, Time now);
+  void close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now);
+  /// Closes the attempt if nothing of it can be waited for any more.
+  void finish_if_done(LiveJob& live, Time now);
+  [[nodiscard]] bool charge_retry(LiveJob& live, const Cause& cause, JobState outcome, Time now);
+  void make_final(LiveJob& live, JobState state, const Cause& cause, Time now);
+  void move_to(LiveJob& live, JobState state);
+  void send_start(LiveJob& live);
+  void blame(const Cause& cause);
+  std::uint16_t lease_port(NodeId node);
+
+  // agents.cc
+  void reconcile(NodeEntry& entry, const AgentHello& hello, Time now);
+  void reconcile_held(NodeEntry& entry, const HeldAttempt& held, Time now);
+  void reconcile_missing(LiveJob& live, NodePart& part, bool rebooted, Time now);
+  void compare_inventory(NodeEntry& entry);
+  [[nodiscard]] std::pair<LiveJob*, NodePart*> find_part(const AttemptKey& key, NodeId node);
+  void send(NodeId node, ToAgent message);
+
+  // pass.cc
+  void run_timers(Time now);
+  void timer_fired(LiveJob& live, Time now);
+  void set_timer(LiveJob& live, std::optional<Time> at);
+  void run_pass(Time now);
+  [[nodiscard]] sched::ClusterView view(Time now) const;
+  [[nodiscard]] sched::PendingView pending_view(const LiveJob& live) const;
+
+  // state.cc
+  void restore(StoredState stored, Time now);
+  void touch(LiveJob& live);
+  void touch_node(NodeEntry& entry);
+  void event(Time now, std::string kind, JobId job, std::string actor, std::string text);
+  NodeEntry& entry(NodeId id) { return nodes_[id.value]; }
+  [[nodiscard]] const NodeEntry& entry(NodeId id) const { return nodes_[id.value]; }
+
+  ControllerConfig config_;
+  std::function<std::string()> step_keys_;
+  std::vector<NodeEntry> nodes_;  // indexed by NodeId
+  std::map<std::string, NodeId, std::less<>> node_ids_;
+  std::map<SessionId, NodeId> sessions_;
+  std::map<JobId, LiveJob> jobs_;  // not final, and final ones until their row is taken
+  std::set<std::pair<Time, JobId>> timers_;
+  std::map<std::pair<std::uint32_t, std::string>, JobId> tokens_;
+  struct TokenUse {
+    Time at;
+    std::uint32_t uid{};
+    std::string token;
+  };
+  std::deque<TokenUse> token_ages_;
+  std::deque<std::pair<Time, std::shared_ptr<const Job>>> recent_;
+  JobId last_job_;
+
+  bool pass_due_ = true;
+  std::optional<Time> pass_at_;  // earliest time of the next pass
+
+  Effects effects_;
+  std::set<JobId> touched_;  // rows to write with the next effects
+  std::set<NodeId> touched_nodes_;
+  std::set<JobId> new_jobs_;
+  bool counter_touched_ = false;
+  std::shared_ptr<const Snapshot> snapshot_;
+};
+
+}  // namespace artel::ctld
