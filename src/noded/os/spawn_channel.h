@@ -1,0 +1,46 @@
+// The conversation between agent and spawn helper: one packet a message on a local socket pair.
+//
+// Private to spawner.cc and spawn_helper.cc. Both ends are one program of one build, so the form
+// may change at will. Thread: all functions may be called from any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "noded/os/files.h"
+
+namespace artel::noded {
+
+struct SpawnPacket {
+  std::uint32_t id{};
+  std::vector<std::string> argv;         // argv[0] is the path of the program
+  std::vector<std::string> environment;  // "NAME=value"
+};
+
+/// Longest encoded SpawnPacket.
+inline constexpr std::size_t kMaxSpawnPacket = 32 * 1024;
+
+std::string encode_spawn(const SpawnPacket& packet);
+std::optional<SpawnPacket> decode_spawn(std::string_view bytes);
+
+enum class SpawnEvent : std::uint32_t {
+  kSpawned,  // `id` runs as `pid`
+  kFailed,   // `id` could not be started: `detail` is errno
+  kExited,   // `pid` ended: `detail` is its wait status
+};
+
+struct SpawnReply {
+  SpawnEvent event = SpawnEvent::kFailed;
+  std::uint32_t id{};
+  std::int32_t pid{};
+  std::int32_t detail{};
+};
+
+/// Runs in the forked helper until the agent's end of `channel` is closed; never returns.
+[[noreturn]] void run_spawn_helper(Descriptor channel);
+
+}  // namespace artel::noded
