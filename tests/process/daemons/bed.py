@@ -1,0 +1,329 @@
+"""The test bed: one controller, agents of several simulated nodes, munged and real accounts, all on this machine.
+
+A bed has a folder, a token, a cluster name and node names of its own, so that two beds do not meet. It starts the real
+programs from $ARTEL_BIN, and at its end it stops what it started and checks what must hold after every test (C0): no
+process of an ended job is alive, no GPU is booked without a job that holds it, the daemons live.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+
+import processes
+from accounts import Accounts
+from daemon import Daemon
+from processes import wait_for
+
+FINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE"}
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+UP_SECONDS = 30
+END_SECONDS = 60
+
+SITE = """\
+[cluster]
+name = "{cluster}"
+controller = "127.0.0.1:{port}"
+
+[munge]
+socket = "{folder}/munge/socket"
+
+[ctld]
+listen = "127.0.0.1:{port}"
+state = "{folder}/ctld"
+node_keys = "{folder}/ctld-keys"
+operators = ["root", "{operator}"]
+prepare_timeout = "20s"
+master_ports = "{master_first}-{master_last}"
+
+[noded]
+state = "{folder}/node/%n"
+key = "{folder}/node-keys/%n.key"
+
+[jobs]
+grace = "2s"
+"""
+
+NODE = """\
+[[node]]
+name = "{name}"
+address = "127.0.0.1"
+simulated = true
+cpus = 16
+memory = "64GiB"
+gpus = {{ h100 = {gpus} }}
+"""
+
+
+def program_folder():
+    folder = os.environ.get("ARTEL_BIN")
+    return pathlib.Path(folder) if folder else pathlib.Path(__file__).resolve().parents[3] / "build" / "dev" / "bin"
+
+
+def free_port_block(length):
+    """First of `length` ports outside the range that the kernel gives to outgoing connections; the first one is free."""
+    while True:
+        first = random.randrange(20000, 32000 - length, length)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", first))
+                return first
+            except OSError:
+                continue
+
+
+class Bed:
+    def __init__(self, nodes=("n1", "n2", "n3", "n4"), gpus=8, users=("u1", "u2", "op")):
+        self.bin = program_folder()
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="artel-bed-", dir="/var/tmp"))
+        self.folder.chmod(0o755)
+        self.accounts = Accounts()
+        self.token = self.accounts.token
+        self.cluster = f"bed-{self.token}"
+        self.nodes = [f"{name}-{self.token}" for name in nodes]
+        self.gpus = gpus
+        self.users = {label: self.accounts.add(label, self.folder / "home" / label) for label in users}
+        self.config = self.folder / "etc"
+        self.programs = self.folder / "bin"
+        self._place_programs()
+        self.port = free_port_block(100)
+        self.munged = self.ctld = None
+        self.agents = {}
+        self._write_config()
+
+    # -- life ------------------------------------------------------------------------------------------------------
+
+    def start(self):
+        try:
+            self._start_munged()
+            self._make_keys()
+            self._make_daemons()
+            self.ctld.start("--first-start")
+            for agent in self.agents.values():
+                agent.start()
+            self.wait_nodes_up()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def close(self):
+        """Stops what it started, whatever state it is in, and removes its folder and accounts."""
+        for daemon in [*self.agents.values(), self.ctld, self.munged]:
+            if daemon is not None:
+                daemon.kill()
+        for pid in self.stray_processes():
+            self._kill(pid)
+        wait_for(lambda: not self.stray_processes(), 10, "processes of the bed end")
+        self.accounts.close()
+        if os.environ.get("ARTEL_KEEP_BED"):
+            print(f"kept {self.folder}")
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def stray_processes(self):
+        """Whatever lives and is of this bed: step daemons, ranks, processes of its users."""
+        marked = set(processes.with_environment(ARTEL_CLUSTER=self.cluster))
+        marked |= set(processes.with_environment(ARTEL_CONFIG=str(self.config)))
+        for user in self.users.values():
+            marked |= set(processes.of_user(user.pw_uid))
+        return sorted(marked - {os.getpid()})
+
+    @staticmethod
+    def _kill(pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    # -- set-up ----------------------------------------------------------------------------------------------------
+
+    def _write_config(self):
+        (self.config / "cluster.d").mkdir(parents=True)
+        self.write_site()
+        self.write_nodes()
+
+    def _place_programs(self):
+        """What users start lies in the bed's folder: the build's may be closed to them."""
+        self.programs.mkdir(mode=0o755)
+        digits = pathlib.Path(__file__).resolve().parents[2] / "workloads" / "digits" / "digits.csv"
+        for source in [self.bin / "artel", self.bin / "train_digits", self.bin / "mpi_probe", digits]:
+            try:
+                os.link(source, self.programs / source.name)
+            except OSError:
+                shutil.copy(source, self.programs / source.name)
+
+    def write_site(self, extra=""):
+        text = SITE.format(cluster=self.cluster, folder=self.folder, port=self.port, operator=self.user_name("op"),
+                           master_first=self.port + 1, master_last=self.port + 99)
+        (self.config / "artel.toml").write_text(text + extra)
+
+    def write_nodes(self, gpus=None):
+        text = "\n".join(NODE.format(name=name, gpus=gpus or self.gpus) for name in self.nodes)
+        (self.config / "cluster.d" / "nodes.toml").write_text(text)
+
+    def _start_munged(self):
+        folder = self.folder / "munge"
+        folder.mkdir(mode=0o755)
+        key = folder / "key"
+        key.touch(mode=0o600)
+        key.write_bytes(os.urandom(128))
+        command = ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={folder / 'socket'}",
+                   f"--pid-file={folder / 'pid'}", f"--log-file={folder / 'log'}", f"--seed-file={folder / 'seed'}",
+                   "--num-threads=2"]
+        self.munged = Daemon("munged", command, folder / "stderr", {"PATH": PATH})
+        self.munged.start()
+        wait_for((folder / "socket").exists, UP_SECONDS, lambda: f"munged's socket\n{self.munged.tail()}")
+
+    def _make_keys(self):
+        for node in self.nodes:
+            self.make_key(node)
+
+    def make_key(self, node):
+        """A key for the node, at the controller's and at the agent's place."""
+        made = subprocess.run([self.bin / "artel-ctld", "--config", self.config, "--make-node-key", node],
+                              env=self.daemon_environment(), capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            raise AssertionError(f"--make-node-key {node}: {made.stderr}")
+        target = self.folder / "node-keys"
+        target.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy(self.folder / "ctld-keys" / f"{node}.key", target / f"{node}.key")
+        (target / f"{node}.key").chmod(0o600)
+
+    def daemon_environment(self):
+        return {"PATH": PATH, "ARTEL_CONFIG": str(self.config), "LC_ALL": "C.UTF-8"}
+
+    def _make_daemons(self):
+        logs = self.folder / "log"
+        logs.mkdir()
+        environment = self.daemon_environment()
+        self.ctld = Daemon("artel-ctld", [self.bin / "artel-ctld"], logs / "ctld", environment)
+        for node in self.nodes:
+            command = [self.bin / "artel-noded", "--node", node]
+            self.agents[node] = Daemon(node, command, logs / node, environment)
+
+    # -- the command line ------------------------------------------------------------------------------------------
+
+    def user_name(self, label):
+        return self.users[label].pw_name if label in self.users else label
+
+    def home(self, label):
+        return self.folder / "home" / label if label in self.users else self.folder
+
+    def user_environment(self, label, extra=None):
+        return {"PATH": f"{self.programs}:{PATH}", "HOME": str(self.home(label)), "USER": self.user_name(label),
+                "ARTEL_CONFIG": str(self.config), "LC_ALL": "C.UTF-8", **(extra or {})}
+
+    def command(self, label, words):
+        """The words as the user; nothing is read by a shell."""
+        words = [str(word) for word in words]
+        if label not in self.users:
+            return words
+        user = self.users[label]
+        return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups", "--", *words]
+
+    def popen(self, *words, user="u1", env=None, **options):
+        """Starts `artel WORDS` as the user in the user's home folder."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.Popen(self.command(user, [self.programs / "artel", *words]), env=self.user_environment(user, env),
+                                cwd=self.home(user), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+    def artel(self, *words, user="u1", env=None, seconds=60):
+        """Runs `artel WORDS` as the user; the answer has returncode, stdout and stderr."""
+        process = self.popen(*words, user=user, env=env)
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise AssertionError(f"artel {' '.join(map(str, words))} did not answer in {seconds} s\n{self.logs()}") from None
+        return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+    def ask(self, *words, **options):
+        """`artel WORDS --json`, parsed; fails where the command does."""
+        command, *rest = words
+        answer = self.artel(command, "--json", *rest, **options)
+        if answer.returncode != 0:
+            raise AssertionError(f"artel {' '.join(map(str, words))}: {answer.returncode} {answer.stderr}\n{self.logs()}")
+        return json.loads(answer.stdout)
+
+    def submit(self, *words, **options):
+        """The id of the job."""
+        return self.ask("submit", *words, **options)["job"]
+
+    def show(self, job, user="u1"):
+        return self.ask("show", str(job), user=user)
+
+    def state(self, job):
+        return self.show(job)["state"]
+
+    def wait_state(self, job, states, seconds=END_SECONDS):
+        """The job's view as soon as its state is one of `states`."""
+        seen = {}
+
+        def reached():
+            seen.update(self.show(job))
+            return seen["state"] in states
+        wait_for(reached, seconds, lambda: f"job {job} in {states}; is {json.dumps(seen)}\n{self.logs()}", interval=0.1)
+        return seen
+
+    def wait_final(self, job, seconds=END_SECONDS):
+        return self.wait_state(job, FINAL, seconds)
+
+    def node_views(self):
+        return {view["name"]: view for view in self.ask("nodes", user="root")["nodes"]}
+
+    def wait_nodes_up(self, seconds=UP_SECONDS):
+        def up():
+            answer = self.artel("nodes", "--json", user="root")
+            if answer.returncode != 0:
+                return False
+            views = json.loads(answer.stdout)["nodes"]
+            return len(views) == len(self.nodes) and all(view["contact"] == "up" for view in views)
+        wait_for(up, seconds, lambda: f"all nodes up\n{self.logs()}", interval=0.1)
+
+    # -- what is seen of jobs --------------------------------------------------------------------------------------
+
+    def output(self, job, label="u1"):
+        path = self.home(label) / f"artel-{job}.out"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def processes_of(self, job, node=None):
+        """Living processes started with the job's variables: ranks and what they started."""
+        wanted = {"ARTEL_CLUSTER": self.cluster, "ARTEL_JOB_ID": str(job)}
+        if node:
+            wanted["ARTEL_NODE"] = node
+        return processes.with_environment(**wanted)
+
+    def logs(self):
+        daemons = [self.ctld, *self.agents.values()]
+        return "\n".join(daemon.tail() for daemon in daemons if daemon)
+
+    # -- C0 --------------------------------------------------------------------------------------------------------
+
+    def check_common(self):
+        """What holds after every test; jobs that still run are cancelled first."""
+        self.ctld.start()
+        for agent in self.agents.values():
+            agent.start()
+        self.wait_nodes_up()
+        for job in self.ask("queue", user="root")["jobs"]:
+            self.artel("cancel", str(job["id"]), user="root")
+        wait_for(lambda: not self.ask("queue", user="root")["jobs"], END_SECONDS,
+                 lambda: f"the queue gets empty\n{self.artel('queue', user='root').stdout}{self.logs()}", interval=0.1)
+        left = processes.with_environment(ARTEL_CLUSTER=self.cluster)
+        assert not left, f"left of ended jobs: {[(pid, processes.command_of(pid)) for pid in left]}"
+        used = {name: view["used"] for name, view in self.node_views().items()}
+        assert all(not any_used(what) for what in used.values()), f"booked without a job: {used}"
+        assert self.ctld.running(), self.ctld.tail()
+        assert all(agent.running() for agent in self.agents.values()), self.logs()
+
+
+def any_used(used):
+    """Whether a node's `used` says anything but nothing."""
+    return bool(used.get("gpus") or used.get("cpus") or used.get("memory"))
