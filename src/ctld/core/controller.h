@@ -39,8 +39,8 @@ struct ControllerConfig {
   std::uint16_t master_port_last = 30399;
   Duration prepare_timeout{std::chrono::seconds{60}};
   Duration token_memory{
-      std::chrono::hours{24}};  // how long a repeated submission gives the same job
-  std::uint32_t strikes_to_drain = 3;
+      std::chrono::hours{24}};         // how long a repeated submission gives the same job
+  std::uint32_t strikes_to_drain = 0;  // failed launches in a row that drain a node; 0: never
   std::uint32_t max_jobs = 1'000'000;  // not final
 };
 

@@ -180,7 +180,8 @@ void ControllerState::blame(const Cause& cause) {
   if (!node_fault || !id) return;
   NodeEntry& on = entry(*id);
   on.node.strikes += 1;
-  if (on.node.strikes >= config_.strikes_to_drain && !on.node.drained) {
+  const bool too_many = config_.strikes_to_drain > 0 && on.node.strikes >= config_.strikes_to_drain;
+  if (too_many && !on.node.drained) {
     on.node.drained = true;
     on.node.drain_reason = fmt::format("{} launches failed here in a row, the last one: {}",
                                        on.node.strikes, describe(cause));

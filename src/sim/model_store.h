@@ -1,0 +1,30 @@
+// A store that keeps exactly what was committed. It outlives crashes of the simulated controller.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ctld/core/store.h"
+
+namespace artel::sim {
+
+class ModelStore : public ctld::Store {
+ public:
+  Result<ctld::StoredState> load() override;
+  Result<> commit(const std::vector<ctld::StoreWrite>& rows) override;
+
+  /// Everything durable, for checkers.
+  [[nodiscard]] const std::map<JobId, Job>& jobs() const { return jobs_; }
+  [[nodiscard]] const std::map<AttemptKey, Attempt>& attempts() const { return attempts_; }
+
+ private:
+  std::map<JobId, Job> jobs_;
+  std::map<AttemptKey, Attempt> attempts_;
+  std::map<std::string, ctld::NodeRow> nodes_;
+  JobId last_job_;
+  Incarnation incarnation_;
+};
+
+}  // namespace artel::sim

@@ -1,0 +1,58 @@
+// A whole cluster in one thread and virtual time: the real controller core and agent cores, a model
+// of store, network, processes and clients, faults from a seed, and checkers after every step.
+//
+// One seed is one run: run_world(options) twice gives the same trace hash. The run has two phases:
+// trouble, in which clients submit and cancel while things break, and quiet, in which nothing
+// breaks any more and every job must come to its end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/units.h"
+
+namespace artel::sim {
+
+/// How often each kind of trouble happens, on the average once per this time. Zero: never.
+struct Trouble {
+  Duration controller_crash{std::chrono::seconds{40}};
+  Duration agent_crash{std::chrono::seconds{20}};
+  Duration link_cut{std::chrono::seconds{10}};
+  Duration rank_kill{std::chrono::seconds{15}};
+  Duration step_daemon_kill{std::chrono::seconds{30}};
+  Duration node_reboot{std::chrono::seconds{60}};
+};
+
+/// Mechanisms that can be switched off to show that the checkers notice.
+enum class Mutation : std::uint8_t {
+  kNone,
+  kAnswerBeforeCommit,   // replies leave before their rows are durable
+  kForgetResend,         // agents do not report ends again after a reconnect
+  kIgnoreTokens,         // repeated submissions make new jobs
+  kStartWhenFirstReady,  // a node is told to start although others are not ready
+  kDropStrays,           // attempts that were given up are not ended when their node comes back
+};
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t nodes = 4;
+  std::uint32_t jobs = 60;
+  Duration trouble_for{std::chrono::minutes{5}};
+  Duration quiet_for{std::chrono::hours{2}};  // limit for the quiet phase
+  Trouble trouble;
+  Mutation mutation = Mutation::kNone;
+};
+
+struct WorldResult {
+  std::optional<std::string> broken;  // the first broken invariant, with time
+  std::uint64_t trace_hash{};
+  std::uint64_t steps{};
+  std::uint64_t acknowledged{};
+  std::uint64_t starts{};  // of ranks on a node
+  std::uint64_t controller_crashes{};
+};
+
+WorldResult run_world(const WorldOptions& options);
+
+}  // namespace artel::sim

@@ -1,0 +1,164 @@
+// Runs simulated worlds: fresh seeds, recorded seeds, replays of one seed, and the proof that
+// switched-off mechanisms are noticed.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/world.h"
+
+namespace {
+
+using artel::sim::Mutation;
+using artel::sim::WorldOptions;
+using artel::sim::WorldResult;
+
+struct Arguments {
+  std::uint64_t first = 1;
+  std::uint64_t seeds = 1;
+  bool fresh = false;
+  bool twice = false;
+  bool mutations = false;
+  std::string recorded;
+};
+
+constexpr std::pair<Mutation, std::string_view> kMutations[] = {
+    {Mutation::kAnswerBeforeCommit, "answer before the commit"},
+    {Mutation::kForgetResend, "forget to re-send ends"},
+    {Mutation::kIgnoreTokens, "ignore client tokens"},
+    {Mutation::kStartWhenFirstReady, "start when the first node is ready"},
+    {Mutation::kDropStrays, "leave attempts alone that were given up"},
+};
+
+std::uint64_t number(const char* text) {
+  std::uint64_t value = 0;
+  const std::string_view view(text);
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (error != std::errc{} || end != view.data() + view.size()) {
+    fmt::print(stderr, "world_sim: '{}' is not a number\n", text);
+    std::exit(2);
+  }
+  return value;
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments out;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    const auto value = [&] {
+      if (i + 1 >= argc) {
+        fmt::print(stderr, "world_sim: {} needs a value\n", option);
+        std::exit(2);
+      }
+      return argv[++i];
+    };
+    if (option == "--first")
+      out.first = number(value());
+    else if (option == "--seeds")
+      out.seeds = number(value());
+    else if (option == "--recorded")
+      out.recorded = value();
+    else if (option == "--fresh")
+      out.fresh = true;
+    else if (option == "--twice")
+      out.twice = true;
+    else if (option == "--mutations")
+      out.mutations = true;
+    else {
+      fmt::print(stderr,
+                 "usage: world_sim [--first SEED | --fresh] [--seeds N] [--twice] [--mutations] "
+                 "[--recorded FILE]\n");
+      std::exit(2);
+    }
+  }
+  if (const char* seeds = std::getenv("ARTEL_SEEDS"); seeds != nullptr && out.fresh)
+    out.seeds = number(seeds);
+  return out;
+}
+
+WorldResult run(std::uint64_t seed, Mutation mutation = Mutation::kNone) {
+  WorldOptions options;
+  options.seed = seed;
+  options.nodes = 2 + static_cast<std::uint32_t>(seed % 4);
+  options.mutation = mutation;
+  return artel::sim::run_world(options);
+}
+
+bool holds(std::uint64_t seed, WorldResult& total) {
+  const WorldResult result = run(seed);
+  total.steps += result.steps;
+  total.acknowledged += result.acknowledged;
+  total.starts += result.starts;
+  total.controller_crashes += result.controller_crashes;
+  if (!result.broken) return true;
+  fmt::print("seed {}: {}\nreplay: build/dev/bin/world_sim --first {}\n", seed, *result.broken,
+             seed);
+  return false;
+}
+
+int run_seeds(const std::vector<std::uint64_t>& seeds) {
+  WorldResult total;
+  int failed = 0;
+  for (const std::uint64_t seed : seeds) failed += holds(seed, total) ? 0 : 1;
+  fmt::print(
+      "{} seeds, {} broken; {} steps, {} submissions acknowledged, {} starts on nodes, {} "
+      "controller crashes\n",
+      seeds.size(), failed, total.steps, total.acknowledged, total.starts,
+      total.controller_crashes);
+  return failed == 0 ? 0 : 1;
+}
+
+int run_twice(const Arguments& arguments) {
+  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed) {
+    if (run(seed).trace_hash != run(seed).trace_hash) {
+      fmt::print("seed {} gave two different traces\n", seed);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int run_mutations(const Arguments& arguments) {
+  int missed = 0;
+  for (const auto& [mutation, name] : kMutations) {
+    std::uint64_t seed = arguments.first;
+    WorldResult result;
+    for (; seed < arguments.first + arguments.seeds && !result.broken; ++seed)
+      result = run(seed, mutation);
+    if (!result.broken) ++missed;
+    fmt::print("{}: {}\n", name,
+               result.broken ? "caught by seed " + std::to_string(seed - 1) + ": " + *result.broken
+                             : "NOT caught");
+  }
+  return missed == 0 ? 0 : 1;
+}
+
+std::vector<std::uint64_t> chosen_seeds(const Arguments& arguments) {
+  std::vector<std::uint64_t> seeds;
+  if (!arguments.recorded.empty()) {
+    std::ifstream file(arguments.recorded);
+    for (std::string line; std::getline(file, line);) {
+      if (!line.empty() && line.front() != '#') seeds.push_back(number(line.c_str()));
+    }
+    return seeds;
+  }
+  const std::uint64_t first = arguments.fresh ? std::random_device{}() : arguments.first;
+  for (std::uint64_t i = 0; i < arguments.seeds; ++i) seeds.push_back(first + i);
+  return seeds;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments = parse(argc, argv);
+  if (arguments.twice) return run_twice(arguments);
+  if (arguments.mutations) return run_mutations(arguments);
+  return run_seeds(chosen_seeds(arguments));
+}
