@@ -1,0 +1,305 @@
+#include "ctld/services/control_loop.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace artel::ctld {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+/// A pass that costs less is cheaper than a second commit: its rows go with those of the commands
+/// that caused it.
+constexpr auto kCheapPass = std::chrono::milliseconds{1};
+/// A pass that costs more leaves as much time to commands as it took itself.
+constexpr auto kDearPass = std::chrono::milliseconds{10};
+/// Making pictures for readers may take at most 1/5 of the control thread; reads that come
+/// meanwhile share the next one.
+constexpr int kSnapshotPause = 4;
+/// The writer is idle when no batch came for so long.
+constexpr auto kIdleAfter = std::chrono::milliseconds{200};
+
+Time wall_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+
+}  // namespace
+
+ControlLoop::ControlLoop(std::unique_ptr<Controller> controller, Store& store, Outlets outlets,
+                         Options options)
+    : controller_(std::move(controller)),
+      store_(store),
+      outlets_(std::move(outlets)),
+      options_(options),
+      wall_start_(wall_now()),
+      steady_start_(Steady::now()) {}
+
+ControlLoop::~ControlLoop() { stop(); }
+
+Time ControlLoop::now() const {
+  return wall_start_ + std::chrono::duration_cast<Duration>(Steady::now() - steady_start_);
+}
+
+Steady::time_point ControlLoop::at(Time time) const { return steady_start_ + (time - wall_start_); }
+
+void ControlLoop::start() {
+  storer_ = std::thread([this] { store_thread(); });
+  control_ = std::thread([this] { control_thread(); });
+}
+
+void ControlLoop::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    wake_.notify_one();
+  }
+  if (control_.joinable()) control_.join();
+  {
+    const std::lock_guard lock(store_mutex_);
+    store_stopping_ = true;
+    store_wake_.notify_one();
+  }
+  if (storer_.joinable()) storer_.join();
+}
+
+// Any thread --------------------------------------------------------------------------------
+
+Result<> ControlLoop::command(Command command, OnReply on_reply) {
+  return admit(PostedCommand{std::move(command), std::move(on_reply)});
+}
+
+Result<> ControlLoop::read(OnSnapshot on_snapshot) { return admit(std::move(on_snapshot)); }
+
+Result<> ControlLoop::admit(Post post) {
+  if (waiting_.fetch_add(1, std::memory_order_relaxed) >= options_.max_waiting) {
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return fail(ErrorCode::kTryAgain,
+                fmt::format("the controller has {} unanswered requests, the most that it accepts; "
+                            "try again in 2 s",
+                            options_.max_waiting));
+  }
+  const std::lock_guard lock(mutex_);
+  if (stopping_) {
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return fail(ErrorCode::kUnavailable, "the controller is stopping; try again in 10 s");
+  }
+  posts_.push_back(std::move(post));
+  if (sleeping_) wake_.notify_one();
+  return {};
+}
+
+void ControlLoop::post(Task task) {
+  const std::lock_guard lock(mutex_);
+  posts_.emplace_back(std::move(task));
+  if (sleeping_) wake_.notify_one();
+}
+
+// Control thread ----------------------------------------------------------------------------
+
+void ControlLoop::control_thread() {
+  pthread_setname_np(pthread_self(), "control");
+  for (;;) {
+    Wakeup work = wait_for_work();
+    if (work.failed) return;
+    release(work.durable);
+    if (!work.stopping) run_timers();
+    step(work.posts, work.stopping);
+    if (work.stopping && work.posts.empty() && parked_.empty() && reads_.empty()) return;
+  }
+}
+
+ControlLoop::Wakeup ControlLoop::wait_for_work() {
+  const auto until = deadline();
+  std::unique_lock lock(mutex_);
+  const auto news = [this] {
+    const bool durable = !parked_.empty() && parked_.front().sequence <= durable_;
+    return !posts_.empty() || durable || failed_ || (stopping_ && parked_.empty());
+  };
+  sleeping_ = true;
+  if (until) {
+    wake_.wait_until(lock, *until, news);
+  } else {
+    wake_.wait(lock, news);
+  }
+  sleeping_ = false;
+  return Wakeup{std::exchange(posts_, {}), durable_, stopping_, failed_};
+}
+
+std::optional<Steady::time_point> ControlLoop::deadline() const {
+  std::optional<Steady::time_point> until;
+  const auto no_later_than = [&until](Steady::time_point time) {
+    until = until ? std::min(*until, time) : time;
+  };
+  if (const auto tick = controller_->next_tick()) no_later_than(std::max(at(*tick), next_pass_));
+  if (!timers_.empty()) no_later_than(timers_.begin()->first);
+  if (!reads_.empty()) no_later_than(snapshot_ ? Steady::time_point{} : next_snapshot_);
+  return until;
+}
+
+void ControlLoop::step(std::vector<Post>& posts, bool stopping) {
+  for (Post& one : posts) run(one);
+  // Answers do not wait for a scheduling pass that is known to take long.
+  if (pass_cost_ > kCheapPass) flush();
+  tick_if_due();
+  flush();
+  if (reads_.empty()) return;
+  if (snapshot_ || stopping || Steady::now() >= next_snapshot_) serve_reads();
+}
+
+void ControlLoop::run(Post& post) {
+  if (auto* on_snapshot = std::get_if<OnSnapshot>(&post)) {
+    reads_.push_back(std::move(*on_snapshot));
+    return;
+  }
+  snapshot_.reset();
+  if (auto* task = std::get_if<Task>(&post)) {
+    (*task)(*controller_, now());
+    return;
+  }
+  auto& posted = std::get<PostedCommand>(post);
+  const RequestId request{++last_request_};
+  on_replies_.emplace(request, std::move(posted.on_reply));
+  posted.command(*controller_, request, now());
+}
+
+void ControlLoop::tick_if_due() {
+  const auto due = controller_->next_tick();
+  const auto begin = Steady::now();
+  if (!due || *due > now() || begin < next_pass_) return;
+  snapshot_.reset();
+  controller_->tick(now());
+  const auto end = Steady::now();
+  pass_cost_ = end - begin;
+  next_pass_ = pass_cost_ > kDearPass ? end + pass_cost_ : end;
+}
+
+/// Parks what the core wants done and gives its rows to the store thread.
+void ControlLoop::flush() {
+  Effects effects = controller_->take_effects();
+  if (effects.empty()) return;
+  if (!effects.writes.empty()) hand_over({++sequence_, std::exchange(effects.writes, {})});
+  park({sequence_, std::move(effects), nullptr, {}});
+}
+
+void ControlLoop::serve_reads() {
+  if (!snapshot_) {
+    const auto begin = Steady::now();
+    snapshot_ = controller_->snapshot(now());
+    const auto end = Steady::now();
+    next_snapshot_ = end + kSnapshotPause * (end - begin);
+  }
+  park({sequence_, {}, snapshot_, std::exchange(reads_, {})});
+}
+
+/// Lets it out at once where nothing before it waits for a commit.
+void ControlLoop::park(Parked parked) {
+  parked_.push_back(std::move(parked));
+  std::uint64_t durable = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    durable = durable_;
+  }
+  release(durable);
+}
+
+void ControlLoop::release(std::uint64_t durable) {
+  while (!parked_.empty() && parked_.front().sequence <= durable) {
+    Parked parked = std::move(parked_.front());
+    parked_.pop_front();
+    release(std::move(parked));
+  }
+}
+
+void ControlLoop::release(Parked parked) {
+  for (AgentSend& send : parked.effects.sends) outlets_.send(std::move(send));
+  for (Reply& reply : parked.effects.replies) {
+    auto found = on_replies_.extract(reply.request);
+    ARTEL_ASSERT(!found.empty());
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    found.mapped()(std::move(reply.body));
+  }
+  if (!parked.effects.changed.empty()) outlets_.changed(parked.effects.changed);
+  for (OnSnapshot& read : parked.reads) {
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    read(parked.snapshot);
+  }
+}
+
+void ControlLoop::read_again(OnSnapshot on_snapshot) {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  reads_.push_back(std::move(on_snapshot));
+}
+
+void ControlLoop::after(Duration after, OnTimer on_timer) {
+  timers_.emplace(Steady::now() + after, std::move(on_timer));
+}
+
+void ControlLoop::run_timers() {
+  const auto now = Steady::now();
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    OnTimer on_timer = std::move(timers_.extract(timers_.begin()).mapped());
+    on_timer();
+  }
+}
+
+// Store thread ------------------------------------------------------------------------------
+
+void ControlLoop::hand_over(Batch batch) {
+  const std::lock_guard lock(store_mutex_);
+  batches_.push_back(std::move(batch));
+  store_wake_.notify_one();
+}
+
+void ControlLoop::store_thread() {
+  pthread_setname_np(pthread_self(), "store");
+  bool idle_is_due = false;
+  for (;;) {
+    std::vector<Batch> batches = next_batches(idle_is_due);
+    if (batches.empty()) {
+      if (!idle_is_due) return;
+      idle_is_due = false;
+      if (const auto done = outlets_.idle(); !done) return give_up(done.error());
+      continue;
+    }
+    if (const auto done = commit(batches); !done) return give_up(done.error());
+    idle_is_due = outlets_.idle != nullptr;
+    const std::lock_guard lock(mutex_);
+    durable_ = batches.back().sequence;
+    if (sleeping_) wake_.notify_one();
+  }
+}
+
+/// Waits for batches. Empty: nothing came for a while and idle() is due, or, where it is not, the
+/// thread must end.
+std::vector<ControlLoop::Batch> ControlLoop::next_batches(bool& idle_is_due) {
+  std::unique_lock lock(store_mutex_);
+  const auto news = [this] { return !batches_.empty() || store_stopping_; };
+  if (idle_is_due) {
+    if (store_wake_.wait_for(lock, kIdleAfter, news)) idle_is_due = !store_stopping_;
+  } else {
+    store_wake_.wait(lock, news);
+  }
+  return std::exchange(batches_, {});
+}
+
+Result<> ControlLoop::commit(std::vector<Batch>& batches) {
+  std::vector<StoreWrite> rows = std::move(batches.front().writes);
+  for (std::size_t i = 1; i < batches.size(); ++i) {
+    std::ranges::move(batches[i].writes, std::back_inserter(rows));
+  }
+  return store_.commit(rows);
+}
+
+void ControlLoop::give_up(const Error& error) {
+  outlets_.fatal(error);
+  const std::lock_guard lock(mutex_);
+  failed_ = true;
+  wake_.notify_one();
+}
+
+}  // namespace artel::ctld
