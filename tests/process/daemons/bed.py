@@ -22,6 +22,7 @@ from processes import wait_for
 
 FINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE"}
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+BOOKED = ("jobs", "gpus_used", "cpus_used", "memory_used_bytes")
 UP_SECONDS = 30
 END_SECONDS = 60
 
@@ -276,7 +277,7 @@ class Bed:
         return self.wait_state(job, FINAL, seconds)
 
     def node_views(self):
-        return {view["name"]: view for view in self.ask("nodes", user="root")["nodes"]}
+        return {view["node"]: view for view in self.ask("nodes", user="root")["nodes"]}
 
     def wait_nodes_up(self, seconds=UP_SECONDS):
         def up():
@@ -313,17 +314,12 @@ class Bed:
             agent.start()
         self.wait_nodes_up()
         for job in self.ask("queue", user="root")["jobs"]:
-            self.artel("cancel", str(job["id"]), user="root")
+            self.artel("cancel", str(job["job"]), user="root")
         wait_for(lambda: not self.ask("queue", user="root")["jobs"], END_SECONDS,
                  lambda: f"the queue gets empty\n{self.artel('queue', user='root').stdout}{self.logs()}", interval=0.1)
         left = processes.with_environment(ARTEL_CLUSTER=self.cluster)
         assert not left, f"left of ended jobs: {[(pid, processes.command_of(pid)) for pid in left]}"
-        used = {name: view["used"] for name, view in self.node_views().items()}
-        assert all(not any_used(what) for what in used.values()), f"booked without a job: {used}"
+        booked = [view for view in self.node_views().values() if any(view[what] for what in BOOKED)]
+        assert not booked, f"booked without a job: {booked}"
         assert self.ctld.running(), self.ctld.tail()
         assert all(agent.running() for agent in self.agents.values()), self.logs()
-
-
-def any_used(used):
-    """Whether a node's `used` says anything but nothing."""
-    return bool(used.get("gpus") or used.get("cpus") or used.get("memory"))

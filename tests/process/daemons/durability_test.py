@@ -33,7 +33,7 @@ class DurabilityTest(case.BedCase):
         for job in acknowledged:
             view = self.bed.wait_final(job, 120)
             self.assertEqual(view["state"], "COMPLETED", view)
-            self.assertEqual(view["spec"]["owner"]["user"], self.bed.user_name("u1"))
+            self.assertEqual(view["user"], self.bed.user_name("u1"))
 
     def test_finished_stays_finished_over_three_restarts(self):
         marker = self.bed.home("u1") / "runs"

@@ -16,7 +16,7 @@ class GangsTest(case.BedCase):
     def holders(self):
         """Per job the number of nodes on which it holds GPUs."""
         jobs = self.bed.ask("queue", user="root")["jobs"]
-        return {job["id"]: len(job["attempts"][-1]["nodes"]) for job in jobs if job["state"] != "PENDING"}
+        return {job["job"]: len(job["node_list"]) for job in jobs if job["state"] != "PENDING"}
 
     def test_of_two_all_cluster_gangs_one_runs_whole_and_the_other_holds_nothing(self):
         generator = random.Random(7)

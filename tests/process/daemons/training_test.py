@@ -128,7 +128,7 @@ class TrainingTest(case.BedCase):
 
     def assert_ended_once(self, job):
         """One row in the history, one attempt in the usage."""
-        rows = [row for row in self.bed.ask("history")["jobs"] if row["id"] == job]
+        rows = [row for row in self.bed.ask("history")["jobs"] if row["job"] == job]
         self.assertEqual(len(rows), 1)
         view = self.bed.show(job)
         self.assertEqual([attempt["outcome"] for attempt in view["attempts"]], ["COMPLETED"])
