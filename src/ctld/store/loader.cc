@@ -1,0 +1,182 @@
+#include "ctld/store/loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hostlist.h"
+#include "ctld/store/attempts.h"
+#include "ctld/store/rows.h"
+#include "wire/step/types_wire.h"
+
+namespace artel::ctld {
+namespace {
+
+/// SQLite found a damaged page, as opposed to a disk that cannot be read.
+bool is_damage(const sql::Database& database) {
+  constexpr int kPrimary = 0xff;
+  return (sqlite3_extended_errcode(database.handle()) & kPrimary) == SQLITE_CORRUPT;
+}
+
+}  // namespace
+
+Result<StoredState> Loader::load() {
+  StoredState state;
+  auto last = database_.number(
+      "SELECT max(coalesce((SELECT value FROM counter WHERE name = 'last_job'), 0),"
+      " coalesce((SELECT max(id) FROM job), 0))");
+  if (!last) return fail(last);
+  state.last_job = JobId{static_cast<std::uint64_t>(*last)};
+  if (auto done = load_jobs(state); !done) return fail(done);
+  if (auto done = load_nodes(state); !done) return fail(done);
+  if (auto done = load_tokens(state); !done) return fail(done);
+  if (!missing_nodes_.empty())
+    return fail(ErrorCode::kConfig,
+                fmt::format("{} held by jobs that have not ended (attempt {}, for one), but not "
+                            "configured; put them back under cluster.d, let or make the jobs end, "
+                            "then take the nodes out",
+                            fold_hosts(missing_nodes_), missing_example_));
+  return state;
+}
+
+Result<> Loader::load_jobs(StoredState& state) {
+  std::vector<JobId> ids;
+  {
+    auto query = database_.prepare("SELECT id FROM job WHERE final = 0 ORDER BY id");
+    if (!query) return fail(query);
+    while (true) {
+      const auto row = query->step();
+      if (!row) return fail(row);
+      if (!*row) break;
+      ids.emplace_back(static_cast<std::uint64_t>(query->integer(0)));
+    }
+  }
+  // One by one, so that a damaged page costs the jobs on it and no others.
+  for (const JobId id : ids) {
+    Job job;
+    const auto loaded = load_job(id, job);
+    if (!loaded && !is_damage(database_)) return fail(loaded);
+    if (!loaded) {
+      set_aside_.push_back(fmt::format("job {}: {}", id.value, loaded.error().text));
+    } else if (*loaded) {
+      state.jobs.push_back(std::move(job));
+    }
+  }
+  return {};
+}
+
+Result<bool> Loader::load_job(JobId id, Job& job) {
+  std::vector<std::string> excluded;
+  std::string complaint;
+  {
+    auto query =
+        database_.prepare("SELECT spec, id, submitted_ms, " ARTEL_JOB_COLUMNS
+                          " FROM job LEFT JOIN job_spec ON job_spec.job = job.id WHERE id = ?");
+    if (!query) return fail(query);
+    const auto row = query->bind(static_cast<std::int64_t>(id.value)).step();
+    if (!row) return fail(row);
+    if (!*row) {
+      set_aside_.push_back(
+          fmt::format("job {}: it is in an index, but not in its table", id.value));
+      return false;
+    }
+    auto spec = wire::decode_spec(query->text(0));
+    if (!spec) complaint = spec.error().text;
+    if (spec) job.spec = std::make_shared<const JobSpec>(std::move(*spec));
+    Fields fields(*query, 1);
+    job.id = JobId{fields.number<std::uint64_t>("id")};
+    job.submitted_at = fields.time();
+    read_job(fields, job, excluded);
+    if (complaint.empty()) complaint = fields.complaint();
+  }
+  for (const std::string& name : excluded)
+    if (const auto node = nodes_.find(name); node != nodes_.end())
+      job.excluded.push_back(node->second);
+  if (complaint.empty()) {
+    auto attempt = load_attempt(job);
+    if (!attempt) return fail(attempt);
+    complaint = std::move(*attempt);
+  }
+  if (complaint.empty()) return true;
+  set_aside_.push_back(fmt::format("job {}: {}", id.value, complaint));
+  return false;
+}
+
+Result<std::string> Loader::load_attempt(Job& job) {
+  if (job.last_attempt.value == 0) return std::string{};
+  auto stored = read_attempts(database_, job.id, job.last_attempt);
+  if (!stored) return fail(stored);
+  if (!stored->complaint.empty()) return stored->complaint;
+  if (stored->attempts.empty() || stored->attempts.front().attempt.parts.empty()) {
+    if (!is_placed(job.state)) return std::string{};
+    return fmt::format("attempt {} or its nodes are missing", job.last_attempt.value);
+  }
+  auto& [attempt, names] = stored->attempts.front();
+  if (map_nodes(attempt, names, is_placed(job.state) || !attempt.ended_at))
+    job.attempt = std::make_shared<const Attempt>(std::move(attempt));
+  return std::string{};
+}
+
+bool Loader::map_nodes(Attempt& attempt, const std::vector<std::string>& names, bool is_open) {
+  bool all_known = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (const auto node = nodes_.find(names[i]); node != nodes_.end()) {
+      attempt.parts[i].share.node = node->second;
+      continue;
+    }
+    all_known = false;
+    if (!is_open) continue;
+    missing_nodes_.push_back(names[i]);
+    missing_example_ = format_key(attempt.key);
+  }
+  return all_known;
+}
+
+Result<> Loader::load_nodes(StoredState& state) {
+  auto query = database_.prepare(
+      "SELECT name, boot_id, strikes, drained, drain_reason FROM node ORDER BY name");
+  if (!query) return fail(query);
+  while (true) {
+    const auto row = query->step();
+    if (!row) return fail(row);
+    if (!*row) return {};
+    Fields fields(*query);
+    NodeRow node;
+    node.name = fields.text();
+    node.boot_id = fields.text();
+    node.strikes = fields.number<std::uint32_t>("strikes");
+    node.drained = fields.flag();
+    node.drain_reason = fields.text();
+    if (!fields.complaint().empty()) {
+      // Not knowing whether it was drained, it counts as drained.
+      set_aside_.push_back(fmt::format("node {}: {}", node.name, fields.complaint()));
+      node.strikes = 0;
+      node.drained = true;
+      node.drain_reason = "its record in the store cannot be read";
+    }
+    state.nodes.push_back(std::move(node));
+  }
+}
+
+Result<> Loader::load_tokens(StoredState& state) {
+  auto query = database_.prepare("SELECT uid, token, job, at_ms FROM token ORDER BY at_ms, job");
+  if (!query) return fail(query);
+  while (true) {
+    const auto row = query->step();
+    if (!row) return fail(row);
+    if (!*row) return {};
+    Fields fields(*query);
+    StoredState::Token token;
+    token.uid = fields.number<std::uint32_t>("uid");
+    token.token = fields.text();
+    token.job = JobId{fields.number<std::uint64_t>("job")};
+    token.at = fields.time();
+    if (fields.complaint().empty()) {
+      state.tokens.push_back(std::move(token));
+    } else {
+      set_aside_.push_back(fmt::format("token '{}': {}", token.token, fields.complaint()));
+    }
+  }
+}
+
+}  // namespace artel::ctld

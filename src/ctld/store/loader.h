@@ -1,0 +1,41 @@
+// What a start reads: jobs that are not final, nodes, counters, tokens.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "ctld/core/store.h"
+#include "ctld/store/sql.h"
+
+namespace artel::ctld {
+
+/// Reads everything but the incarnation. Jobs that cannot be understood are left out and told in
+/// `set_aside`.
+class Loader {
+ public:
+  Loader(sql::Database& database, const std::unordered_map<std::string, NodeId>& nodes,
+         std::vector<std::string>& set_aside)
+      : database_(database), nodes_(nodes), set_aside_(set_aside) {}
+
+  Result<StoredState> load();
+
+ private:
+  Result<> load_jobs(StoredState& state);
+  /// False: set aside.
+  Result<bool> load_job(JobId id, Job& job);
+  Result<std::string> load_attempt(Job& job);
+  /// False: one of its nodes is not configured.
+  bool map_nodes(Attempt& attempt, const std::vector<std::string>& names, bool is_open);
+  Result<> load_nodes(StoredState& state);
+  Result<> load_tokens(StoredState& state);
+
+  sql::Database& database_;
+  const std::unordered_map<std::string, NodeId>& nodes_;
+  std::vector<std::string>& set_aside_;
+  std::vector<std::string> missing_nodes_;  // that attempts hold which have not ended
+  std::string missing_example_;
+};
+
+}  // namespace artel::ctld

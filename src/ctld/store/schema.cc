@@ -1,0 +1,276 @@
+#include "ctld/store/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace artel::ctld {
+namespace {
+
+constexpr const char* kTables = R"sql(
+CREATE TABLE meta (
+  key TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE counter (
+  name TEXT NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE job (
+  id INTEGER PRIMARY KEY,
+  owner_uid INTEGER NOT NULL,
+  user TEXT NOT NULL,
+  team TEXT NOT NULL,
+  queue TEXT NOT NULL,
+  project TEXT NOT NULL,
+  name TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  array_size INTEGER NOT NULL,
+  submitted_ms INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  final INTEGER NOT NULL,
+  ended_ms INTEGER,
+  wait_code INTEGER NOT NULL,
+  wait_nodes_wanted INTEGER NOT NULL,
+  wait_nodes_free INTEGER NOT NULL,
+  wait_behind INTEGER NOT NULL,
+  planned_start_ms INTEGER,
+  cause_actor INTEGER NOT NULL,
+  cause_code INTEGER NOT NULL,
+  cause_name TEXT NOT NULL,
+  cause_node TEXT NOT NULL,
+  cause_rank INTEGER,
+  cause_exit_code INTEGER NOT NULL,
+  cause_signal INTEGER NOT NULL,
+  cause_text TEXT NOT NULL,
+  retries_application INTEGER NOT NULL,
+  retries_node INTEGER NOT NULL,
+  retries_launch INTEGER NOT NULL,
+  last_attempt INTEGER NOT NULL,
+  excluded_nodes TEXT NOT NULL
+) STRICT;
+CREATE INDEX job_active ON job (id) WHERE final = 0;
+CREATE INDEX job_user ON job (user);
+CREATE TABLE job_spec (
+  job INTEGER PRIMARY KEY,
+  spec BLOB NOT NULL
+) STRICT;
+CREATE TABLE task (
+  job INTEGER NOT NULL,
+  task INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  final INTEGER NOT NULL,
+  ended_ms INTEGER,
+  last_attempt INTEGER NOT NULL,
+  PRIMARY KEY (job, task)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE component (
+  job INTEGER NOT NULL,
+  phase INTEGER NOT NULL,
+  component INTEGER NOT NULL,
+  nodes INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  PRIMARY KEY (job, phase, component)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attempt (
+  job INTEGER NOT NULL,
+  task INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  phase INTEGER NOT NULL DEFAULT 0,
+  allocated_ms INTEGER NOT NULL,
+  started_ms INTEGER,
+  ended_ms INTEGER,
+  limit_end_ms INTEGER,
+  master_port INTEGER NOT NULL,
+  step_key BLOB NOT NULL,
+  outcome INTEGER NOT NULL,
+  cause_actor INTEGER NOT NULL,
+  cause_code INTEGER NOT NULL,
+  cause_name TEXT NOT NULL,
+  cause_node TEXT NOT NULL,
+  cause_rank INTEGER,
+  cause_exit_code INTEGER NOT NULL,
+  cause_signal INTEGER NOT NULL,
+  cause_text TEXT NOT NULL,
+  PRIMARY KEY (job, task, attempt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attempt_ended ON attempt (ended_ms);
+CREATE TABLE attempt_node (
+  job INTEGER NOT NULL,
+  task INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  node_index INTEGER NOT NULL,
+  component INTEGER NOT NULL DEFAULT 0,
+  node TEXT NOT NULL,
+  gpus TEXT NOT NULL,
+  gpu_count INTEGER NOT NULL,
+  cpus INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  whole_node INTEGER NOT NULL,
+  phase INTEGER NOT NULL,
+  port INTEGER NOT NULL,
+  started_ms INTEGER,
+  ended_ms INTEGER,
+  cause_actor INTEGER NOT NULL,
+  cause_code INTEGER NOT NULL,
+  cause_name TEXT NOT NULL,
+  cause_node TEXT NOT NULL,
+  cause_rank INTEGER,
+  cause_exit_code INTEGER NOT NULL,
+  cause_signal INTEGER NOT NULL,
+  cause_text TEXT NOT NULL,
+  is_origin INTEGER NOT NULL,
+  cpu_ms INTEGER NOT NULL,
+  max_rss_bytes INTEGER NOT NULL,
+  PRIMARY KEY (job, task, attempt, node_index)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE node (
+  name TEXT NOT NULL PRIMARY KEY,
+  boot_id TEXT NOT NULL,
+  strikes INTEGER NOT NULL,
+  drained INTEGER NOT NULL,
+  drain_reason TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lease (
+  holder_kind TEXT NOT NULL,
+  holder TEXT NOT NULL,
+  node TEXT NOT NULL,
+  gpus TEXT NOT NULL,
+  cpus INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  whole_node INTEGER NOT NULL,
+  from_ms INTEGER NOT NULL,
+  until_ms INTEGER,
+  PRIMARY KEY (holder_kind, holder, node)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY,
+  at_ms INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  job INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE TABLE token (
+  uid INTEGER NOT NULL,
+  token TEXT NOT NULL,
+  job INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (uid, token)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX token_at ON token (at_ms);
+)sql";
+
+using Objects = std::vector<std::pair<std::string, std::string>>;
+
+/// Name and text of every table and index, in a fixed order.
+Result<Objects> objects(sql::Database& database) {
+  auto query =
+      database.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name");
+  if (!query) return fail(query);
+  Objects found;
+  while (true) {
+    const auto row = query->step();
+    if (!row) return fail(row);
+    if (!*row) return found;
+    found.emplace_back(query->text(0), query->text(1));
+  }
+}
+
+Result<Objects> expected_objects() {
+  auto model = sql::Database::open(":memory:", sql::Access::kCreate);
+  if (!model) return fail(model);
+  if (auto done = (*model)->execute(kTables); !done) return fail(done);
+  return objects(**model);
+}
+
+std::unexpected<Error> unusable(const sql::Database& database, std::string_view what) {
+  return fail(ErrorCode::kStorage, fmt::format("store {}: {}", database.path().string(), what));
+}
+
+Result<> check_version(sql::Database& database) {
+  auto text = database.word("SELECT value FROM meta WHERE key = 'schema_version'");
+  if (!text) return fail(text);
+  if (*text == std::to_string(kSchemaVersion)) return {};
+  const bool is_number =
+      !text->empty() && text->find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number) return unusable(database, "it has no schema version; restore the latest backup");
+  return unusable(
+      database,
+      fmt::format("its schema has version {}, this artel-ctld reads version {} only; it was left "
+                  "untouched; start the artel-ctld that wrote it, or a later one",
+                  *text, kSchemaVersion));
+}
+
+}  // namespace
+
+Result<StoreKind> check_schema(sql::Database& database) {
+  const auto id = database.number("PRAGMA application_id");
+  if (!id) return fail(id);
+  const auto found = objects(database);
+  if (!found) return fail(found);
+  if (*id == 0 && found->empty()) return StoreKind::kEmpty;
+  if (*id != kApplicationId)
+    return unusable(database, "it is a database of another program; name another file");
+  if (auto done = check_version(database); !done) return fail(done);
+  const auto expected = expected_objects();
+  if (!expected) return fail(expected);
+  for (const auto& object : *expected)
+    if (std::find(found->begin(), found->end(), object) == found->end())
+      return unusable(database, fmt::format("its table or index '{}' is missing or different; put "
+                                            "it aside and restore the latest backup",
+                                            object.first));
+  return StoreKind::kReady;
+}
+
+Result<> create_schema(sql::Database& database) {
+  auto transaction = sql::Transaction::begin(database, "BEGIN IMMEDIATE");
+  if (!transaction) return fail(transaction);
+  const std::string rows = fmt::format(
+      "PRAGMA application_id = {};"
+      "INSERT INTO meta VALUES ('schema_version', '{}');"
+      "INSERT INTO counter VALUES ('incarnation', 0), ('last_job', 0);",
+      kApplicationId, kSchemaVersion);
+  if (auto done = database.execute(kTables); !done) return fail(done);
+  if (auto done = database.execute(rows.c_str()); !done) return fail(done);
+  return transaction->commit();
+}
+
+Result<> set_durability(sql::Database& database) {
+  const auto mode = database.word("PRAGMA journal_mode = WAL");
+  if (!mode) return fail(mode);
+  if (*mode != "wal")
+    return unusable(database,
+                    fmt::format("its journal stays in mode '{}', but a write-ahead log is needed; "
+                                "use a local file system",
+                                *mode));
+  if (auto done = database.execute("PRAGMA synchronous = FULL"); !done) return fail(done);
+  const auto level = database.number("PRAGMA synchronous");
+  if (!level) return fail(level);
+  constexpr std::int64_t kFull = 2;
+  if (*level != kFull)
+    return unusable(database, fmt::format("'synchronous' is {} instead of FULL", *level));
+  return {};
+}
+
+std::string_view network_file_system(std::uint64_t type) {
+  // Magic numbers: statfs(2), linux/magic.h and, for the last two, the file systems' own sources.
+  constexpr std::array<std::pair<std::uint64_t, std::string_view>, 8> kTypes = {
+      {{0x6969, "NFS"},
+       {0x517B, "SMB"},
+       {0xFF534D42, "CIFS"},
+       {0xFE534D42, "SMB2"},
+       {0x00C36400, "Ceph"},
+       {0x5346414F, "AFS"},
+       {0x0BD00BD0, "Lustre"},
+       {0x47504653, "GPFS"}}};
+  for (const auto& [magic, name] : kTypes)
+    if (magic == type) return name;
+  return {};
+}
+
+}  // namespace artel::ctld

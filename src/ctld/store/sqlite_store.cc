@@ -1,0 +1,390 @@
+#include "ctld/store/sqlite_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "base/assert.h"
+#include "ctld/store/loader.h"
+#include "ctld/store/lock_file.h"
+#include "ctld/store/rows.h"
+#include "ctld/store/schema.h"
+#include "ctld/store/sql.h"
+#include "wire/step/types_wire.h"
+
+namespace artel::ctld {
+namespace {
+
+constexpr std::string_view kInsertJob =
+    "INSERT INTO job (id, owner_uid, user, team, queue, project, name, kind, priority, array_size, "
+    "submitted_ms, " ARTEL_JOB_COLUMNS
+    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+constexpr std::string_view kUpdateJob =
+    "UPDATE job SET (" ARTEL_JOB_COLUMNS
+    ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
+constexpr std::string_view kInsertSpec = "INSERT INTO job_spec (job, spec) VALUES (?, ?)";
+constexpr std::string_view kWriteToken =
+    "INSERT OR REPLACE INTO token (uid, token, job, at_ms) VALUES (?, ?, ?, ?)";
+constexpr std::string_view kWriteAttempt = "INSERT OR REPLACE INTO attempt (" ARTEL_ATTEMPT_COLUMNS
+                                           ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+constexpr std::string_view kWritePart =
+    "INSERT OR REPLACE INTO attempt_node (" ARTEL_PART_COLUMNS
+    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+constexpr std::string_view kWriteNode =
+    "INSERT OR REPLACE INTO node (name, boot_id, strikes, drained, drain_reason) "
+    "VALUES (?, ?, ?, ?, ?)";
+constexpr std::string_view kWriteEvent =
+    "INSERT INTO event (at_ms, kind, job, actor, text) VALUES (?, ?, ?, ?, ?)";
+constexpr std::string_view kWriteCounter =
+    "INSERT OR REPLACE INTO counter (name, value) VALUES ('last_job', ?)";
+
+std::int64_t number(JobId job) { return static_cast<std::int64_t>(job.value); }
+
+std::unexpected<Error> failed(const std::filesystem::path& path, std::string_view what) {
+  const int error = errno;
+  return fail(ErrorCode::kStorage, fmt::format("store {}: {}: {}", path.string(), what,
+                                               std::generic_category().message(error)));
+}
+
+/// A new file has to survive a power cut as much as what is written into it.
+Result<> sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return failed(folder, "cannot open the folder");
+  const int code = fsync(descriptor);
+  close(descriptor);
+  if (code != 0) return failed(folder, "cannot sync the folder");
+  return {};
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+Result<> check_file_system(const std::filesystem::path& path) {
+  struct statfs status{};
+  if (statfs(folder_of(path).c_str(), &status) != 0)
+    return failed(path, "cannot look at its folder");
+  const auto name = network_file_system(static_cast<std::uint32_t>(status.f_type));
+  if (name.empty()) return {};
+  return fail(
+      ErrorCode::kStorage,
+      fmt::format("store {}: it would lie on a network file system ({}), whose locks cannot "
+                  "be relied on; name a folder on a local disk",
+                  path.string(), name));
+}
+
+/// Makes the empty file, readable by its owner only: it holds scripts and environments of all
+/// users.
+Result<> create_file(const std::filesystem::path& path) {
+  constexpr mode_t kOwnerOnly = 0600;
+  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  if (descriptor < 0) return failed(path, "cannot make the file");
+  close(descriptor);
+  return sync_folder(folder_of(path));
+}
+
+Result<StoreKind> look_at(const std::filesystem::path& path) {
+  // Read-only: whatever is found there is left as it is.
+  const auto database = sql::Database::open(path, sql::Access::kRead);
+  if (!database) return fail(database);
+  return check_schema(**database);
+}
+
+Result<> make_place(const std::filesystem::path& path, bool first_start) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return {};
+  if (!first_start)
+    return fail(ErrorCode::kStorage,
+                fmt::format("store {} does not exist; if this cluster never ran before, start "
+                            "artel-ctld with --first-start, else restore the latest backup",
+                            path.string()));
+  std::filesystem::create_directories(folder_of(path), error);
+  if (error)
+    return fail(ErrorCode::kStorage, fmt::format("cannot make folder {}: {}",
+                                                 folder_of(path).string(), error.message()));
+  return {};
+}
+
+}  // namespace
+
+class SqliteStore::Impl {
+ public:
+  Impl(std::unique_ptr<sql::Database> database, LockFile lock, const StoreOptions& options)
+      : database_(std::move(database)), lock_(std::move(lock)), options_(options) {
+    sqlite3_wal_hook(
+        database_->handle(),
+        [](void* self, sqlite3*, const char*, int pages) {
+          static_cast<Impl*>(self)->log_pages_ = static_cast<std::uint32_t>(pages);
+          return SQLITE_OK;
+        },
+        this);
+  }
+
+  void set_node_names(std::vector<std::string> names) {
+    names_ = std::move(names);
+    nodes_.clear();
+    for (std::uint32_t i = 0; i < names_.size(); ++i) nodes_.emplace(names_[i], NodeId{i});
+  }
+
+  Result<StoredState> load();
+  Result<> commit(const std::vector<StoreWrite>& rows);
+  Result<> idle();
+  [[nodiscard]] const std::vector<std::string>& set_aside() const { return set_aside_; }
+
+ private:
+  Result<std::int64_t> next_incarnation();
+  Result<> write_all(const std::vector<StoreWrite>& rows);
+  Result<> write(const JobRow& row);
+  Result<> write_new(const Job& job);
+  Result<> write(const AttemptRow& row);
+  Result<> write(const NodeRow& row);
+  Result<> write(const EventRow& row);
+  Result<> write(const CounterRow& row);
+  Result<> write_token(const Job& job);
+  Result<> write_part(const Attempt& attempt, std::size_t index);
+  Result<> drop_old_tokens(Time now);
+  Result<> checkpoint();
+
+  [[nodiscard]] const std::string& name_of(NodeId node) const {
+    ARTEL_ASSERT(node.value < names_.size());
+    return names_[node.value];
+  }
+
+  std::unique_ptr<sql::Database> database_;
+  LockFile lock_;
+  StoreOptions options_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, NodeId> nodes_;
+  const NameOf name_ = [this](NodeId node) -> const std::string& { return name_of(node); };
+  std::vector<std::string> set_aside_;
+  /// Latest attempts as written: of a gang of 500 nodes only the parts that changed are written
+  /// again.
+  std::unordered_map<JobId, Attempt> written_;
+  std::uint32_t log_pages_ = 0;
+  std::uint32_t tokens_since_drop_ = 0;
+};
+
+Result<StoredState> SqliteStore::Impl::load() {
+  set_aside_.clear();
+  const auto incarnation = next_incarnation();
+  if (!incarnation) return fail(incarnation);
+  auto state = Loader(*database_, nodes_, set_aside_).load();
+  if (!state) return fail(state);
+  state->incarnation = Incarnation{static_cast<std::uint64_t>(*incarnation)};
+  for (const Job& job : state->jobs)
+    if (job.attempt) written_.emplace(job.id, *job.attempt);
+  return state;
+}
+
+Result<std::int64_t> SqliteStore::Impl::next_incarnation() {
+  auto transaction = sql::Transaction::begin(*database_, "BEGIN IMMEDIATE");
+  if (!transaction) return fail(transaction);
+  if (auto done =
+          database_->execute("UPDATE counter SET value = value + 1 WHERE name = 'incarnation'");
+      !done)
+    return fail(done);
+  const auto newest = database_->number("SELECT coalesce(max(at_ms), 0) FROM token");
+  if (!newest) return fail(newest);
+  if (auto done = drop_old_tokens(time_from_ms(*newest)); !done) return fail(done);
+  auto number = database_->number("SELECT value FROM counter WHERE name = 'incarnation'");
+  if (!number) return fail(number);
+  if (auto done = transaction->commit(); !done) return fail(done);
+  return number;
+}
+
+Result<> SqliteStore::Impl::commit(const std::vector<StoreWrite>& rows) {
+  auto transaction = sql::Transaction::begin(*database_, "BEGIN IMMEDIATE");
+  if (!transaction) return fail(transaction);
+  if (auto done = write_all(rows); !done) return fail(done);
+  if (auto done = transaction->commit(); !done) return fail(done);
+  if (log_pages_ >= options_.checkpoint_pages) return checkpoint();
+  return {};
+}
+
+Result<> SqliteStore::Impl::write_all(const std::vector<StoreWrite>& rows) {
+  std::vector<JobId> finished;
+  for (const StoreWrite& row : rows) {
+    auto done = std::visit([this](const auto& one) { return write(one); }, row);
+    if (!done) return done;
+    const auto* job = std::get_if<JobRow>(&row);
+    if (job != nullptr && is_final(job->job.state)) finished.push_back(job->job.id);
+  }
+  for (const JobId job : finished) written_.erase(job);
+  return {};
+}
+
+Result<> SqliteStore::Impl::write(const JobRow& row) {
+  if (row.is_new) return write_new(row.job);
+  auto update = database_->prepare(kUpdateJob);
+  if (!update) return fail(update);
+  bind_job(*update, row.job, name_);
+  if (auto done = update->bind(number(row.job.id)).run(); !done) return done;
+  if (database_->changes() == 1) return {};
+  return fail(ErrorCode::kStorage, fmt::format("store {}: job {} is not there to be changed",
+                                               database_->path().string(), row.job.id.value));
+}
+
+Result<> SqliteStore::Impl::write_new(const Job& job) {
+  ARTEL_ASSERT(job.spec != nullptr);
+  const JobSpec& spec = *job.spec;
+  auto insert = database_->prepare(kInsertJob);
+  if (!insert) return fail(insert);
+  insert->bind(number(job.id))
+      .bind(spec.owner.uid)
+      .bind_text(spec.owner.user)
+      .bind_text(spec.team)
+      .bind_text(spec.queue)
+      .bind_text(spec.project)
+      .bind_text(spec.name)
+      .bind(static_cast<std::int64_t>(spec.kind))
+      .bind(spec.priority)
+      .bind(spec.array_size)
+      .bind(to_ms(job.submitted_at));
+  bind_job(*insert, job, name_);
+  if (auto done = insert->run(); !done) return done;
+  auto insert_spec = database_->prepare(kInsertSpec);
+  if (!insert_spec) return fail(insert_spec);
+  insert_spec->bind(number(job.id)).bind_blob(wire::encode_spec(spec));
+  if (auto done = insert_spec->run(); !done) return done;
+  return spec.client_token.empty() ? Result<>{} : write_token(job);
+}
+
+Result<> SqliteStore::Impl::write_token(const Job& job) {
+  auto insert = database_->prepare(kWriteToken);
+  if (!insert) return fail(insert);
+  insert->bind(job.spec->owner.uid)
+      .bind_text(job.spec->client_token)
+      .bind(number(job.id))
+      .bind(to_ms(job.submitted_at));
+  if (auto done = insert->run(); !done) return done;
+  constexpr std::uint32_t kTokensBetweenDrops = 1000;
+  if (++tokens_since_drop_ < kTokensBetweenDrops) return {};
+  tokens_since_drop_ = 0;
+  return drop_old_tokens(job.submitted_at);
+}
+
+Result<> SqliteStore::Impl::drop_old_tokens(Time now) {
+  auto statement = database_->prepare("DELETE FROM token WHERE at_ms < ?");
+  if (!statement) return fail(statement);
+  return statement->bind(to_ms(now - options_.token_memory)).run();
+}
+
+Result<> SqliteStore::Impl::write(const AttemptRow& row) {
+  const Attempt& attempt = row.attempt;
+  auto insert = database_->prepare(kWriteAttempt);
+  if (!insert) return fail(insert);
+  bind_attempt(*insert, attempt);
+  if (auto done = insert->run(); !done) return done;
+  Attempt& before = written_[attempt.key.job];
+  if (before.key != attempt.key) before.parts.clear();
+  for (std::size_t i = 0; i < attempt.parts.size(); ++i) {
+    if (i < before.parts.size() && before.parts[i] == attempt.parts[i]) continue;
+    if (auto done = write_part(attempt, i); !done) return done;
+  }
+  before = attempt;
+  return {};
+}
+
+Result<> SqliteStore::Impl::write_part(const Attempt& attempt, std::size_t index) {
+  auto insert = database_->prepare(kWritePart);
+  if (!insert) return fail(insert);
+  bind_part(*insert, attempt.key, index, attempt.parts[index], name_);
+  return insert->run();
+}
+
+Result<> SqliteStore::Impl::write(const NodeRow& row) {
+  auto insert = database_->prepare(kWriteNode);
+  if (!insert) return fail(insert);
+  return insert->bind_text(row.name)
+      .bind_text(row.boot_id)
+      .bind(row.strikes)
+      .bind(row.drained ? 1 : 0)
+      .bind_text(row.drain_reason)
+      .run();
+}
+
+Result<> SqliteStore::Impl::write(const EventRow& row) {
+  auto insert = database_->prepare(kWriteEvent);
+  if (!insert) return fail(insert);
+  return insert->bind(to_ms(row.at))
+      .bind_text(row.kind)
+      .bind(number(row.job))
+      .bind_text(row.actor)
+      .bind_text(row.text)
+      .run();
+}
+
+Result<> SqliteStore::Impl::write(const CounterRow& row) {
+  auto insert = database_->prepare(kWriteCounter);
+  if (!insert) return fail(insert);
+  return insert->bind(number(row.last_job)).run();
+}
+
+Result<> SqliteStore::Impl::idle() {
+  constexpr std::uint32_t kWorthIt = 1000;  // SQLite's own default for automatic checkpoints
+  return log_pages_ < std::min(kWorthIt, options_.checkpoint_pages) ? Result<>{} : checkpoint();
+}
+
+Result<> SqliteStore::Impl::checkpoint() {
+  int in_log = 0;
+  int moved = 0;
+  // Passive: never waits for readers; what they still need is moved the next time.
+  const int code = sqlite3_wal_checkpoint_v2(database_->handle(), nullptr,
+                                             SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
+  if (code != SQLITE_OK && code != SQLITE_BUSY) return database_->error(code);
+  if (in_log == moved) log_pages_ = 0;
+  return {};
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SqliteStore::~SqliteStore() = default;
+
+void SqliteStore::set_node_names(std::vector<std::string> names) {
+  impl_->set_node_names(std::move(names));
+}
+
+Result<StoredState> SqliteStore::load() { return impl_->load(); }
+
+Result<> SqliteStore::commit(const std::vector<StoreWrite>& rows) { return impl_->commit(rows); }
+
+Result<> SqliteStore::idle() { return impl_->idle(); }
+
+const std::vector<std::string>& SqliteStore::set_aside() const { return impl_->set_aside(); }
+
+Result<std::unique_ptr<SqliteStore>> open_store(const std::filesystem::path& path,
+                                                const StoreOptions& options) {
+  if (auto done = make_place(path, options.first_start); !done) return fail(done);
+  if (auto done = check_file_system(path); !done) return fail(done);
+  auto lock = LockFile::take(path.string() + ".lock");
+  if (!lock) return fail(lock);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    if (auto done = create_file(path); !done) return fail(done);
+  const auto kind = look_at(path);
+  if (!kind) return fail(kind);
+  if (*kind == StoreKind::kEmpty && !options.first_start)
+    return fail(ErrorCode::kStorage,
+                fmt::format("store {} is empty; if this cluster never ran before, start artel-ctld "
+                            "with --first-start, else restore the latest backup",
+                            path.string()));
+  auto database = sql::Database::open(path, sql::Access::kWrite);
+  if (!database) return fail(database);
+  if (auto done = set_durability(**database); !done) return fail(done);
+  if (auto done =
+          (*database)->execute("PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536;");
+      !done)
+    return fail(done);
+  if (*kind == StoreKind::kEmpty)
+    if (auto done = create_schema(**database); !done) return fail(done);
+  return std::unique_ptr<SqliteStore>(new SqliteStore(
+      std::make_unique<SqliteStore::Impl>(std::move(*database), std::move(*lock), options)));
+}
+
+}  // namespace artel::ctld
