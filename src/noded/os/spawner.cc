@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/asio/post.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -51,7 +52,13 @@ Result<SpawnHelper> fork_spawn_helper() {
   }
   Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);
+  // No signal may reach the helper before it has said what it ignores.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, &before);
   const pid_t pid = ::fork();
+  if (pid != 0) ::sigprocmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
     return fail(ErrorCode::kLaunch,
                 fmt::format("cannot fork the spawn helper: {}", std::strerror(errno)));
