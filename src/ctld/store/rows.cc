@@ -104,6 +104,7 @@ void bind_attempt(sql::Statement& statement, const Attempt& attempt) {
       .bind(ms(attempt.started_at))
       .bind(ms(attempt.ended_at))
       .bind(ms(attempt.limit_end))
+      .bind(attempt.start_ordered ? 1 : 0)
       .bind(attempt.master_port)
       .bind_blob(attempt.step_key)
       .bind(static_cast<std::int64_t>(attempt.outcome));
@@ -185,6 +186,7 @@ Attempt read_attempt(Fields& fields) {
   attempt.started_at = fields.maybe_time();
   attempt.ended_at = fields.maybe_time();
   attempt.limit_end = fields.maybe_time();
+  attempt.start_ordered = fields.flag();
   attempt.master_port = fields.number<std::uint16_t>("master_port");
   attempt.step_key = fields.text();
   attempt.outcome = fields.word<JobState>("outcome");

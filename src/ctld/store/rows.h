@@ -26,8 +26,9 @@ namespace artel::ctld {
   "state, final, ended_ms, wait_code, wait_nodes_wanted, wait_nodes_free, wait_behind, " \
   "planned_start_ms, " ARTEL_CAUSE_COLUMNS                                               \
   ", retries_application, retries_node, retries_launch, last_attempt, excluded_nodes"
-#define ARTEL_ATTEMPT_COLUMNS                                                                     \
-  "job, task, attempt, allocated_ms, started_ms, ended_ms, limit_end_ms, master_port, step_key, " \
+#define ARTEL_ATTEMPT_COLUMNS                                                             \
+  "job, task, attempt, allocated_ms, started_ms, ended_ms, limit_end_ms, start_ordered, " \
+  "master_port, step_key, "                                                               \
   "outcome, " ARTEL_CAUSE_COLUMNS
 #define ARTEL_PART_COLUMNS                                                                  \
   "job, task, attempt, node_index, node, gpus, gpu_count, cpus, memory_bytes, whole_node, " \

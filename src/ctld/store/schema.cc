@@ -85,6 +85,7 @@ CREATE TABLE attempt (
   started_ms INTEGER,
   ended_ms INTEGER,
   limit_end_ms INTEGER,
+  start_ordered INTEGER NOT NULL,
   master_port INTEGER NOT NULL,
   step_key BLOB NOT NULL,
   outcome INTEGER NOT NULL,

@@ -33,7 +33,7 @@ constexpr std::string_view kInsertSpec = "INSERT INTO job_spec (job, spec) VALUE
 constexpr std::string_view kWriteToken =
     "INSERT OR REPLACE INTO token (uid, token, job, at_ms) VALUES (?, ?, ?, ?)";
 constexpr std::string_view kWriteAttempt = "INSERT OR REPLACE INTO attempt (" ARTEL_ATTEMPT_COLUMNS
-                                           ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+                                           ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kWritePart =
     "INSERT OR REPLACE INTO attempt_node (" ARTEL_PART_COLUMNS
     ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";

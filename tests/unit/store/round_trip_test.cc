@@ -30,6 +30,7 @@ Attempt full_attempt(const Job& job) {
   Attempt attempt = an_attempt(job, {2, 0});
   attempt.started_at = at(100);
   attempt.limit_end = at(200);
+  attempt.start_ordered = true;
   attempt.master_port = 29400;
   attempt.outcome = JobState::kFailed;
   attempt.cause = a_cause();
