@@ -1,0 +1,206 @@
+#include "ctld/main/daemon.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+#include "ctld/core/controller.h"
+#include "ctld/services/server.h"
+#include "ctld/store/reader.h"
+#include "ctld/store/sqlite_store.h"
+#include "rpc/identity.h"
+#include "rpc/node_key.h"
+
+namespace artel::ctld {
+namespace {
+
+constexpr std::size_t kReaders = 2;
+constexpr std::size_t kStepKeyBytes = 32;
+
+/// Signals that end the daemon, blocked in all threads and taken by wait().
+class StopSignals {
+ public:
+  StopSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+
+  /// The signal that came. A second one ends the process at once.
+  [[nodiscard]] int wait() const {
+    int signal = 0;
+    while (sigwait(&signals_, &signal) != 0) {
+    }
+    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+    return signal;
+  }
+
+ private:
+  sigset_t signals_{};
+};
+
+/// One descriptor for each agent and client.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Result<> make_state_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return {};
+  return fail(ErrorCode::kStorage, fmt::format("cannot make the state folder '{}': {}",
+                                               folder.string(), error.message()));
+}
+
+struct OpenStore {
+  std::unique_ptr<SqliteStore> store;
+  StoredState state;
+  std::vector<std::unique_ptr<StoreReader>> readers;
+};
+
+Result<OpenStore> open_all(const config::SiteConfig& site, bool first_start) {
+  if (first_start) {
+    if (auto made = make_state_folder(site.ctld_state); !made) return fail(made);
+  }
+  const std::filesystem::path path = site.ctld_state / "state.db";
+  OpenStore out;
+  auto store = open_store(path, {.first_start = first_start});
+  if (!store) return fail(store);
+  out.store = std::move(*store);
+  std::vector<std::string> names;
+  for (const NodeConfig& node : site.nodes) names.push_back(node.name);
+  out.store->set_node_names(std::move(names));
+  auto state = out.store->load();
+  if (!state) return fail(state);
+  out.state = std::move(*state);
+  for (const std::string& sentence : out.store->set_aside()) {
+    spdlog::error("set aside: {}", sentence);
+  }
+  for (std::size_t i = 0; i < kReaders; ++i) {
+    auto reader = open_reader(path);
+    if (!reader) return fail(reader);
+    out.readers.push_back(std::move(*reader));
+  }
+  return out;
+}
+
+ControllerConfig core_config(const config::SiteConfig& site) {
+  ControllerConfig out;
+  out.cluster = site.cluster;
+  out.nodes = site.nodes;
+  out.teams = site.teams;
+  for (const config::QueueConfig& queue : site.queues) out.queues.push_back(queue.name);
+  out.master_port_first = site.master_port_first;
+  out.master_port_last = site.master_port_last;
+  out.prepare_timeout = site.prepare_timeout;
+  return out;
+}
+
+ServerOptions server_options(const config::SiteConfig& site, Incarnation incarnation) {
+  ServerOptions out;
+  out.listen = site.listen;
+  out.cluster = site.cluster;
+  out.version = ARTEL_VERSION;
+  out.incarnation = incarnation;
+  for (const NodeConfig& node : site.nodes) out.nodes.push_back(node.name);
+  out.node_keys = site.node_keys;
+  out.operators = site.operators;
+  out.default_output = site.output;
+  return out;
+}
+
+/// A store that could not commit may have lost what memory holds: only a restart tells what is
+/// there.
+[[noreturn]] void end_for(const Error& error) {
+  spdlog::critical("{}; the controller ends, jobs go on", error.text);
+  spdlog::shutdown();
+  ::_exit(error_exit_code(error.code));
+}
+
+/// The store stays with the caller; state and readers move on.
+ServerParts server_parts(OpenStore& opened, const config::SiteConfig& site) {
+  SqliteStore* store = opened.store.get();
+  const Time now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  ServerParts out;
+  out.controller = std::make_unique<Controller>(
+      core_config(site), std::move(opened.state), [] { return rpc::random_bytes(kStepKeyBytes); },
+      now);
+  out.store = store;
+  out.readers = std::move(opened.readers);
+  out.identify = [socket = site.munge_socket](const std::string& credential) {
+    return rpc::identify(credential, socket);
+  };
+  out.fatal = end_for;
+  out.idle = [store] { return store->idle(); };
+  return out;
+}
+
+/// For programs that must find a port that was chosen by the kernel.
+Result<> write_port_file(const std::filesystem::path& folder, std::uint16_t port) {
+  const std::filesystem::path path = folder / "port";
+  const std::filesystem::path temporary = folder / "port.new";
+  {
+    std::ofstream file(temporary, std::ios::trunc);
+    file << port << '\n';
+    file.close();
+    if (!file) {
+      return fail(ErrorCode::kStorage, fmt::format("cannot write '{}'", temporary.string()));
+    }
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (!error) return {};
+  return fail(ErrorCode::kStorage,
+              fmt::format("cannot write '{}': {}", path.string(), error.message()));
+}
+
+void tell_ready(const config::SiteConfig& site, const Server& server, Incarnation incarnation) {
+  fmt::print(stderr,
+             "ready: artel-ctld {} of cluster {}, {} nodes, listens on {} (port {}), start {}\n",
+             ARTEL_VERSION, site.cluster, site.nodes.size(), site.listen, server.port(),
+             incarnation.value);
+  sd_notify(0, "READY=1");
+}
+
+}  // namespace
+
+Result<> run_daemon(const DaemonOptions& options) {
+  const StopSignals stop;
+  ::umask(077);
+  raise_descriptor_limit();
+  const auto site = config::load_config(options.config);
+  if (!site) return fail(site);
+  auto opened = open_all(*site, options.first_start);
+  if (!opened) return fail(opened);
+  const Incarnation incarnation = opened->state.incarnation;
+  Server server(server_options(*site, incarnation), server_parts(*opened, *site));
+  if (auto started = server.start(); !started) return started;
+  if (auto written = write_port_file(site->ctld_state, server.port()); !written) return written;
+  tell_ready(*site, server, incarnation);
+  const int signal = stop.wait();
+  spdlog::info("stopping: {}; jobs go on", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  sd_notify(0, "STOPPING=1");
+  server.stop();
+  spdlog::info("stopped");
+  return {};
+}
+
+}  // namespace artel::ctld
