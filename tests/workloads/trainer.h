@@ -19,7 +19,7 @@ namespace artel::workload {
 class Trainer {
  public:
   /// Opens the checkpoint directory where one is asked for and takes up the newest checkpoint.
-  /// Collective.
+  /// Collective. `world` and `options` must outlive the trainer.
   Trainer(const World& world, const Options& options, Dataset dataset);
 
   /// Trains until done or told to leave; rank 0 reports on stdout. Returns the exit code.
