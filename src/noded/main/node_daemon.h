@@ -1,0 +1,77 @@
+// The agent: the pure core in an event loop, with all that carries out its effects.
+//
+// Effects of one step are carried out in this order: saves, then starts, adoptions and messages to
+// step daemons, sweeps, drops, and last what goes to the controller. Thread: the loop's.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/node.h"
+#include "noded/core/agent.h"
+#include "noded/main/controller_link.h"
+#include "noded/main/step_daemons.h"
+#include "noded/os/record_store.h"
+#include "noded/os/spawner.h"
+#include "noded/os/step_folder.h"
+#include "noded/os/sweeper.h"
+#include "rpc/agent_stream.h"
+
+namespace artel::noded {
+
+struct NodeSetup {
+  NodeConfig node;
+  Inventory inventory;
+  std::filesystem::path state;  // absolute; locked by the caller
+  std::filesystem::path stepd;  // absolute
+  rpc::AgentStreamOptions stream;
+};
+
+class NodeDaemon {
+ public:
+  NodeDaemon(boost::asio::io_context& loop, NodeSetup setup, RecordStore store,
+             std::vector<AttemptRecord> records, StepFolder folder, SpawnHelper helper);
+
+  /// Runs until a signal; `ready` is called once the state is taken over. Error: kLaunch where the
+  /// spawn helper was lost, kIo, kStorage.
+  Result<> run(const std::function<void()>& ready);
+
+ private:
+  void carry_out(Effects effects);
+  void save(const SaveRecord& save, std::set<AttemptKey>& failed);
+  void drop(const AttemptKey& key);
+  /// Calls the core, then carries out what it wants.
+  template <typename Call>
+  void step(Call call);
+  void begin_contact();
+  void tick();
+  void schedule_tick();
+  void retry_saves();
+  void clean();
+  void wait_for_signal();
+
+  boost::asio::io_context& loop_;
+  NodeSetup setup_;
+  RecordStore store_;
+  StepFolder folder_;
+  StepDaemons daemons_;
+  Sweeper sweeper_;
+  ControllerLink controller_;
+  Agent agent_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer timer_;
+  std::map<AttemptKey, SaveRecord> unsaved_;  // to be tried again
+  std::set<AttemptKey> held_;                 // with a record on the disk
+  bool in_contact_ = false;                   // dials, or has dialled
+  unsigned ticks_ = 0;
+  Result<> outcome_;
+};
+
+}  // namespace artel::noded
