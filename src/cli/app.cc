@@ -1,0 +1,117 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+
+namespace artel::cli {
+namespace {
+
+constexpr std::array kCommands = {
+    Command{submit_syntax, submit_command},
+    Command{run_syntax, run_command},
+    Command{queue_syntax, queue_command},
+    Command{show_syntax, show_command},
+    Command{logs_syntax, logs_command},
+    Command{cancel_syntax, cancel_command},
+    Command{nodes_syntax, nodes_command},
+    Command{history_syntax, history_command},
+    Command{report_usage_syntax, report_usage_command},
+};
+
+std::string overview() {
+  std::string text =
+      "Usage: artel COMMAND [options]\n\nArtel schedules jobs on a shared GPU "
+      "cluster.\n\nCommands:\n";
+  for (const Command& command : kCommands) {
+    const Syntax syntax = command.syntax();
+    text += fmt::format("  {:<14}{}\n", syntax.command, syntax.summary);
+  }
+  text +=
+      "\n'artel COMMAND --help' tells the options of a command and gives an example.\n"
+      "'artel --version' prints the version.\n"
+      "\nExample:\n  artel submit -N 4 --tasks-per-node 8 -t 2h -- ./train --epochs 10\n"
+      "\nManual: man artel\n";
+  return text;
+}
+
+int unknown_command(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.push_back(command.syntax().command);
+  const std::vector<std::string_view> valid(names.begin(), names.end());
+  std::string hint = did_you_mean(word, valid);
+  if (hint.empty()) hint = "; see 'artel --help'";
+  return report({ErrorCode::kInvalidArgument, fmt::format("unknown command '{}'{}", word, hint)});
+}
+
+int run_words(const Command& command, const Syntax& syntax, const std::vector<std::string>& words) {
+  const auto parsed = parse(syntax, words);
+  if (!parsed) return report(parsed.error());
+  if (parsed->has("help")) return finish(help_text(syntax));
+  Context context;
+  context.config_folder = parsed->value("config");
+  context.json = parsed->has("json");
+  context.terminal = Terminal::probe();
+  return command.run(context, *parsed);
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+Result<std::vector<std::uint64_t>> job_ids(const std::vector<std::string>& words) {
+  std::vector<std::uint64_t> ids;
+  for (const std::string& word : words) {
+    const auto id = parse_number("job", word, 1, std::numeric_limits<std::int64_t>::max());
+    if (!id) return fail(id);
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+Result<std::uint64_t> one_job_id(const std::vector<std::string>& words) {
+  const auto ids = job_ids(words);
+  if (!ids) return fail(ids);
+  if (ids->size() != 1) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("name one job; {} are named", ids->empty() ? "none" : "several"));
+  }
+  return ids->front();
+}
+
+int run_cli(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    complain("no command; see 'artel --help'");
+    return error_exit_code(ErrorCode::kInvalidArgument);
+  }
+  const std::string& first = words.front();
+  if (first == "-h" || first == "--help" || first == "help") return finish(overview());
+  if (first == "--version") return finish(fmt::format("artel {}\n", version()));
+  for (const Command& command : kCommands) {
+    const Syntax syntax = command.syntax();
+    const auto blank = syntax.command.find(' ');
+    std::size_t used = 1;
+    if (blank != std::string::npos) {
+      // Two words: "report usage".
+      if (first != syntax.command.substr(0, blank)) continue;
+      if (words.size() > 1 && words[1] == syntax.command.substr(blank + 1)) {
+        used = 2;
+      } else if (words.size() > 1 && !words[1].starts_with('-')) {
+        return unknown_command(first + " " + words[1]);
+      }
+    } else if (first != syntax.command) {
+      continue;
+    }
+    return run_words(command, syntax,
+                     {words.begin() + static_cast<std::ptrdiff_t>(used), words.end()});
+  }
+  return unknown_command(first);
+}
+
+}  // namespace artel::cli

@@ -1,0 +1,47 @@
+// The table of commands, one file each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/context.h"
+#include "cli/syntax.h"
+
+namespace artel::cli {
+
+struct Command {
+  Syntax (*syntax)();
+  int (*run)(const Context& context, const Parsed& parsed);  // gives the exit code
+};
+
+std::span<const Command> commands();
+
+Syntax submit_syntax();
+Syntax run_syntax();
+Syntax queue_syntax();
+Syntax show_syntax();
+Syntax logs_syntax();
+Syntax cancel_syntax();
+Syntax nodes_syntax();
+Syntax history_syntax();
+Syntax report_usage_syntax();
+
+int submit_command(const Context& context, const Parsed& parsed);
+int run_command(const Context& context, const Parsed& parsed);
+int queue_command(const Context& context, const Parsed& parsed);
+int show_command(const Context& context, const Parsed& parsed);
+int logs_command(const Context& context, const Parsed& parsed);
+int cancel_command(const Context& context, const Parsed& parsed);
+int nodes_command(const Context& context, const Parsed& parsed);
+int history_command(const Context& context, const Parsed& parsed);
+int report_usage_command(const Context& context, const Parsed& parsed);
+
+/// Job ids of operands: "17", "18". Error: kInvalidArgument.
+Result<std::vector<std::uint64_t>> job_ids(const std::vector<std::string>& words);
+/// Exactly one.
+Result<std::uint64_t> one_job_id(const std::vector<std::string>& words);
+
+}  // namespace artel::cli
