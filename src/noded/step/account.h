@@ -1,0 +1,32 @@
+// The account that the ranks run as, as this node knows it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/job_spec.h"
+
+namespace artel::step {
+
+struct Account {
+  std::string name;
+  std::string home;
+  std::string shell;
+  uid_t uid{};
+  gid_t gid{};
+  std::vector<gid_t> groups;  // supplementary, the primary one included
+
+  bool operator==(const Account&) const = default;
+};
+
+/// Asks the name service, which may block. The name must exist here with the owner's uid.
+/// Error: kNotFound, kPermissionDenied naming `node` and both uids.
+Result<Account> find_account(const Owner& owner, const std::string& node);
+
+/// Gives up all other identities of the calling process for good. Error: kPermissionDenied.
+Result<> become(const Account& account);
+
+}  // namespace artel::step
