@@ -27,10 +27,11 @@ constexpr std::string_view kTeamJobs =
 constexpr std::string_view kUserJobs =
     ARTEL_SELECT_JOB ARTEL_IN_TIME " AND user = ? ORDER BY id DESC";
 
+// CROSS JOIN keeps the order of tables: attempts by their end first, then their parts.
 constexpr std::string_view kHeldParts =
     "SELECT part.job, part.task, part.attempt, user, team, queue, node, allocated_ms, "
     "part.ended_ms, attempt.ended_ms, gpu_count, cpus "
-    "FROM attempt JOIN attempt_node AS part USING (job, task, attempt) JOIN job ON job.id = "
+    "FROM attempt CROSS JOIN attempt_node AS part USING (job, task, attempt) JOIN job ON job.id = "
     "part.job "
     "WHERE allocated_ms < ? AND (attempt.ended_ms >= ? OR attempt.ended_ms IS NULL) "
     "ORDER BY part.job, part.task, part.attempt";

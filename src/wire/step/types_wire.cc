@@ -70,9 +70,46 @@ class Check {
   std::string complaint_;
 };
 
-template <typename Enum>
-Enum known_or(std::uint32_t value, Enum last, Enum otherwise) {
-  return value <= static_cast<std::uint32_t>(last) ? static_cast<Enum>(value) : otherwise;
+// The switches name every enumerator, so that the compiler asks for new ones.
+
+Actor known_actor(std::uint32_t value) {
+  if (value > UINT8_MAX) return Actor::kSystem;
+  switch (static_cast<Actor>(value)) {
+    case Actor::kNone:
+    case Actor::kApplication:
+    case Actor::kUser:
+    case Actor::kLimit:
+    case Actor::kPreemption:
+    case Actor::kNode:
+    case Actor::kHealth:
+    case Actor::kLaunch:
+    case Actor::kSystem:
+      return static_cast<Actor>(value);
+  }
+  return Actor::kSystem;
+}
+
+CauseCode known_code(std::uint32_t value) {
+  if (value > UINT8_MAX) return CauseCode::kNone;
+  switch (static_cast<CauseCode>(value)) {
+    case CauseCode::kNone:
+    case CauseCode::kExit:
+    case CauseCode::kSignal:
+    case CauseCode::kAbort:
+    case CauseCode::kLeftEarly:
+    case CauseCode::kCancel:
+    case CauseCode::kTimeLimit:
+    case CauseCode::kOutOfMemory:
+    case CauseCode::kNodeLost:
+    case CauseCode::kStepLost:
+    case CauseCode::kPrepareRefused:
+    case CauseCode::kPrepareTimeout:
+    case CauseCode::kExecFailed:
+    case CauseCode::kOutputFailed:
+    case CauseCode::kRetriesSpent:
+      return static_cast<CauseCode>(value);
+  }
+  return CauseCode::kNone;
 }
 
 template <typename Field>
@@ -212,8 +249,8 @@ void to_proto(const Cause& cause, v1::Cause& out) {
 
 Cause from_proto(const v1::Cause& in) {
   Cause cause;
-  cause.actor = known_or(in.actor(), Actor::kSystem, Actor::kSystem);
-  cause.code = known_or(in.code(), CauseCode::kRetriesSpent, CauseCode::kNone);
+  cause.actor = known_actor(in.actor());
+  cause.code = known_code(in.code());
   cause.actor_name = in.actor_name();
   cause.node = in.node();
   if (in.has_rank()) cause.rank = in.rank();

@@ -1,9 +1,9 @@
 #include "ctld/store/usage.h"
 
+#include <array>
 #include <numeric>
 #include <random>
 
-#include "base/text.h"
 #include "ctld/store/reader.h"
 #include "support.h"
 
@@ -145,76 +145,110 @@ TEST_CASE("jobs and attempts are counted once under each key") {
   CHECK(nodes[0].attempts == 2);
 }
 
+namespace {
+
+/// What one part of a generated history really held.
+struct Truth {
+  Time from;
+  Time to;
+  bool open;
+  std::uint64_t gpus;
+};
+
+class Generator {
+ public:
+  Time moment(Time from, Duration most) {
+    return from + Duration{static_cast<std::int64_t>(random_() %
+                                                     static_cast<std::uint64_t>(most.count()))};
+  }
+
+  Job job(std::uint64_t id) {
+    JobSpec spec = a_spec();
+    spec.owner.user = "user" + std::to_string(random_() % 5);
+    spec.team = "team" + std::to_string(random_() % 3);
+    spec.queue = "queue" + std::to_string(random_() % 2);
+    return a_job(id, std::move(spec));
+  }
+
+  /// One to four parts that end at different times, from `begin` on.
+  Attempt attempt(const Job& job, Time begin, bool open) {
+    Attempt made = an_attempt(job, {0, 1, 2, 3});
+    made.parts.resize(1 + random_() % 4);
+    made.allocated_at = begin;
+    const Time ended = moment(begin, 60h);
+    for (NodePart& part : made.parts) {
+      part.share.gpus.assign(random_() % 9, 0);
+      std::iota(part.share.gpus.begin(), part.share.gpus.end(), std::uint16_t{0});
+      const Time end = moment(begin, ended - begin + 1ms);
+      if (!open) part.end = NodeEnd{.ended = end};
+      truth_.push_back({begin, end, open, part.share.gpus.size()});
+    }
+    if (!open) made.ended_at = ended;
+    return made;
+  }
+
+  [[nodiscard]] bool coin() { return random_() % 2 == 0; }
+  [[nodiscard]] const std::vector<Truth>& truth() const { return truth_; }
+
+ private:
+  std::mt19937_64 random_{7};
+  std::vector<Truth> truth_;
+};
+
+Amounts naive(const std::vector<Truth>& truth, Time from, Time to, Time now) {
+  Amounts sum;
+  for (const Truth& part : truth) {
+    const Time end = std::min(to, part.open ? std::max(now, part.from) : part.to);
+    const Time begin = std::max(from, part.from);
+    if (end <= begin) continue;
+    const auto ms = static_cast<std::uint64_t>((end - begin).count());
+    sum.node_ms += ms;
+    sum.cpu_ms += ms;
+    sum.gpu_ms += part.gpus * ms;
+  }
+  return sum;
+}
+
+Amounts total(StoreReader& reader, const UsageFilter& filter) {
+  const auto rows = reader.usage(filter);
+  REQUIRE(rows);
+  return total(*rows);
+}
+
+}  // namespace
+
 TEST_CASE("all cuts of a stored history agree to the millisecond") {
   const Folder folder;
   const auto store = open_new(folder.file());
   load(*store);
-  std::mt19937_64 random(7);
-  const auto moment = [&](Time from, Duration most) {
-    return from +
-           Duration{static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most.count()))};
-  };
-  struct Held {
-    Time from;
-    Time to;
-    bool open;
-    std::uint64_t gpus;
-  };
-  std::vector<Held> expected;
+  Generator generator;
   for (std::uint64_t id = 1; id <= 200; ++id) {
-    JobSpec spec = a_spec();
-    spec.owner.user = "user" + std::to_string(random() % 5);
-    spec.team = "team" + std::to_string(random() % 3);
-    spec.queue = "queue" + std::to_string(random() % 2);
-    Job job = a_job(id, std::move(spec));
+    Job job = generator.job(id);
     commit(*store, {JobRow{job, true}});
-    Time free_at = moment(day(0), 120h);
-    for (std::uint64_t run = 0; run <= random() % 3; ++run) {
-      Attempt attempt = an_attempt(job, {0, 1, 2, 3});
-      attempt.parts.resize(1 + random() % 4);
-      attempt.allocated_at = free_at;
-      const bool open = run == 2 && random() % 2 == 0;
-      attempt.ended_at = moment(free_at, 60h);
-      for (NodePart& part : attempt.parts) {
-        part.share.gpus.assign(random() % 9, 0);
-        std::iota(part.share.gpus.begin(), part.share.gpus.end(), std::uint16_t{0});
-        const Time end = moment(free_at, *attempt.ended_at - free_at + 1ms);
-        if (!open) part.end = NodeEnd{.ended = end};
-        expected.push_back({free_at, end, open, part.share.gpus.size()});
-      }
-      free_at = *attempt.ended_at;
-      if (open) attempt.ended_at.reset();
+    Attempt attempt = generator.attempt(job, generator.moment(day(0), 120h), false);
+    commit(*store, placed(job, attempt));
+    if (generator.coin()) {
+      attempt = generator.attempt(job, *attempt.ended_at, generator.coin());
       commit(*store, placed(job, attempt));
     }
   }
-  auto reader = open_reader(folder.file());
-  REQUIRE(reader);
+  auto opened = open_reader(folder.file());
+  REQUIRE(opened);
+  StoreReader& reader = **opened;
   for (int round = 0; round < 40; ++round) {
-    const Time from = moment(day(-1), 200h);
-    const Time to = moment(from, 200h);
-    const Time now = moment(day(0), 300h);
-    Amounts naive;
-    for (const Held& part : expected) {
-      const Time end = std::min(to, part.open ? std::max(now, part.from) : part.to);
-      const Time begin = std::max(from, part.from);
-      if (end <= begin) continue;
-      naive.node_ms += static_cast<std::uint64_t>((end - begin).count());
-      naive.cpu_ms += static_cast<std::uint64_t>((end - begin).count());
-      naive.gpu_ms += part.gpus * static_cast<std::uint64_t>((end - begin).count());
-    }
-    for (const UsageBy by : kAllCuts) {
-      const auto rows = (*reader)->usage({from, to, now, by});
-      REQUIRE(rows);
-      CHECK(total(*rows) == naive);
-    }
+    const Time from = generator.moment(day(-1), 200h);
+    const Time to = generator.moment(from, 200h);
+    const Time now = generator.moment(day(0), 300h);
+    const Amounts expected = naive(generator.truth(), from, to, now);
+    for (const UsageBy by : kAllCuts) CHECK(total(reader, {from, to, now, by}) == expected);
     // A cut in time loses and doubles nothing.
     const Time middle = from + (to - from) / 2;
-    Amounts halves = total(*(*reader)->usage({from, middle, now, UsageBy::kNode}));
-    const Amounts second = total(*(*reader)->usage({middle, to, now, UsageBy::kNode}));
+    Amounts halves = total(reader, {from, middle, now, UsageBy::kNode});
+    const Amounts second = total(reader, {middle, to, now, UsageBy::kNode});
     halves.gpu_ms += second.gpu_ms;
     halves.cpu_ms += second.cpu_ms;
     halves.node_ms += second.node_ms;
-    CHECK(halves == naive);
+    CHECK(halves == expected);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "wire/step/types_wire.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace artel;
@@ -223,8 +224,9 @@ TEST_CASE("a cause keeps every field") {
 
 TEST_CASE("a cause of a later version is the system's and keeps its text") {
   v1::Cause in;
-  in.set_actor(200);
-  in.set_code(200);
+  const std::uint32_t unknown = GENERATE(9U, 15U, 200U, 256U + 1U, 0xFFFFFFFFU);
+  in.set_actor(unknown);
+  in.set_code(std::max(unknown, 15U));
   in.set_text("the moon was full");
   const Cause cause = wire::from_proto(in);
   CHECK(cause.actor == Actor::kSystem);
