@@ -90,7 +90,7 @@ Result<NodeSetup> set_up(const AgentOptions& options) {
 Result<> run_agent(const AgentOptions& options, SpawnHelper helper) {
   auto setup = set_up(options);
   if (!setup) return fail(setup);
-  if (auto made = make_private_folder(setup->state); !made) return made;
+  if (auto made = make_folder(setup->state, Passage::kAll); !made) return made;
   const auto lock = lock_state(setup->state);
   if (!lock) return fail(lock);
   allow_many_files();

@@ -101,25 +101,31 @@ Result<> replace_file(const std::filesystem::path& path, std::string_view bytes,
   return sync ? sync_folder(path.parent_path()) : Result<>{};
 }
 
-Result<> make_private_folder(const std::filesystem::path& path) {
+Result<> make_folder(const std::filesystem::path& path, Passage passage) {
+  const auto mode = static_cast<mode_t>(passage);
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
     return fail(ErrorCode::kStorage,
                 io_error("cannot make", path.parent_path(), error.value()).text);
   }
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+  if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
     return fail(ErrorCode::kStorage, io_error("cannot make", path, errno).text);
   }
+  const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) {
-    return fail(ErrorCode::kStorage, io_error("cannot use", path, errno).text);
+  if (!folder.valid() || ::fstat(folder.get(), &status) != 0) {
+    return fail(ErrorCode::kStorage, io_error("cannot use folder", path, errno).text);
   }
-  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 022U) != 0) {
+  if (status.st_uid != ::geteuid() || (status.st_mode & 022U) != 0) {
     return fail(ErrorCode::kPermissionDenied,
                 fmt::format("'{}' must be a folder that belongs to uid {} and that nobody else may "
                             "write to; it has uid {} and mode {:04o}",
                             path.string(), ::geteuid(), status.st_uid, status.st_mode & 07777U));
+  }
+  // The mode that mkdir gave depends on the umask.
+  if ((status.st_mode & 07777U) != mode && ::fchmod(folder.get(), mode) != 0) {
+    return fail(ErrorCode::kStorage, io_error("cannot use folder", path, errno).text);
   }
   return {};
 }

@@ -42,8 +42,14 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
 /// name included. Error: kStorage.
 Result<> replace_file(const std::filesystem::path& path, std::string_view bytes, bool sync);
 
-/// Makes the folder and those above it; the last one with mode 0700. One that exists must be a
-/// folder, ours, and closed to others for writing. Error: kStorage, kPermissionDenied.
-Result<> make_private_folder(const std::filesystem::path& path);
+/// Who may go through a folder; nobody but its owner lists it or changes it.
+enum class Passage : unsigned {
+  kOwner = 0700,
+  kAll = 0711,  // to things inside that have rights of their own
+};
+
+/// Makes the folder and those above it. One that exists must be a folder, ours, and closed to
+/// others for writing; it gets the mode of `passage`. Error: kStorage, kPermissionDenied.
+Result<> make_folder(const std::filesystem::path& path, Passage passage);
 
 }  // namespace artel::noded

@@ -50,7 +50,7 @@ RecordStore::RecordStore(std::filesystem::path state, std::string node)
     : state_(std::move(state)), folder_(state_ / "records"), node_(std::move(node)) {}
 
 Result<RecordStore::Loaded> RecordStore::load(const std::string& boot_id, Time now) {
-  if (auto made = make_private_folder(folder_); !made) return fail(made);
+  if (auto made = make_folder(folder_, Passage::kOwner); !made) return fail(made);
   Loaded loaded;
   std::error_code error;
   for (std::filesystem::directory_iterator it(folder_, error), last; !error && it != last;

@@ -57,7 +57,7 @@ bool older_than(const std::filesystem::path& path, Time limit) {
 
 Result<StepFolder> StepFolder::open(const std::filesystem::path& state) {
   auto folder = state / "step";
-  if (auto made = make_private_folder(folder); !made) return fail(made);
+  if (auto made = make_folder(folder, Passage::kAll); !made) return fail(made);
   return StepFolder(std::move(folder));
 }
 
@@ -71,7 +71,7 @@ std::filesystem::path StepFolder::directory_of(const AttemptKey& key) const {
 
 Result<StepFolder::Prepared> StepFolder::prepare(const AttemptKey& key) const {
   const auto directory = directory_of(key);
-  if (auto made = make_private_folder(directory); !made) return fail(made);
+  if (auto made = make_folder(directory, Passage::kAll); !made) return fail(made);
   Prepared out;
   const auto log = directory / "stepd.log";
   out.log =

@@ -1,7 +1,9 @@
 // Where step daemons and agent meet on the disk: <state>/step/<key>.sock and <state>/step/<key>.d.
 //
-// The folder of an attempt holds the script and the spooled output; it stays for a while after the
-// attempt is forgotten, so that a client that waits can read the tail. Thread: one at a time.
+// The folder of an attempt holds the script, the spooled output, and what the ranks may use under
+// rights of their own (PMIx): so everybody may go through it, and only root may look. It stays for
+// a while after the attempt is forgotten, so that a client that waits can read the tail. Thread:
+// one at a time.
 #pragma once
 
 #include <filesystem>

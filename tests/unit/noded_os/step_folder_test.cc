@@ -26,15 +26,16 @@ unsigned mode_of(const std::filesystem::path& path) {
   return status.st_mode & 07777U;
 }
 
-TEST_CASE("socket and directory of an attempt are for root alone") {
+TEST_CASE("nobody but root speaks to a step daemon or looks into its folder") {
   const Folder folder;
   const auto step = StepFolder::open(folder.path());
   REQUIRE(step);
   const auto prepared = step->prepare(key_of(1));
   REQUIRE(prepared);
   CHECK(mode_of(step->socket_of(key_of(1))) == 0600);
-  CHECK(mode_of(step->directory_of(key_of(1))) == 0700);
-  CHECK(mode_of(folder.path() / "step") == 0700);
+  CHECK(mode_of(step->directory_of(key_of(1))) == 0711);
+  CHECK(mode_of(step->directory_of(key_of(1)) / "stepd.log") == 0600);
+  CHECK(mode_of(folder.path() / "step") == 0711);
 }
 
 TEST_CASE("an attempt's directory outlives its end for a while and then goes, its socket at once") {
