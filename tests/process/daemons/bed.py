@@ -78,33 +78,31 @@ def free_port_block(length):
                 continue
 
 
+def port_is_open(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 class Bed:
     def __init__(self, nodes=("n1", "n2", "n3", "n4"), gpus=8, users=("u1", "u2", "op")):
         self.bin = program_folder()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="artel-bed-", dir="/var/tmp"))
-        self.folder.chmod(0o755)
-        self.accounts = Accounts()
-        self.token = self.accounts.token
-        self.cluster = f"bed-{self.token}"
-        self.nodes = [f"{name}-{self.token}" for name in nodes]
-        self.gpus = gpus
-        self.users = {label: self.accounts.add(label, self.folder / "home" / label) for label in users}
-        self.config = self.folder / "etc"
-        self.programs = self.folder / "bin"
-        self._place_programs()
-        self.port = free_port_block(100)
-        self.munged = self.ctld = None
-        self.agents = {}
-        self._write_config()
+        self.node_labels, self.user_labels, self.gpus = nodes, users, gpus
+        self.munged = self.ctld = self.accounts = None
+        self.agents, self.users = {}, {}
 
     # -- life ------------------------------------------------------------------------------------------------------
 
     def start(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="artel-bed-", dir="/var/tmp"))
+        self.folder.chmod(0o755)
         try:
+            self._make_names()
+            self._place_programs()
+            self._write_config()
             self._start_munged()
             self._make_keys()
             self._make_daemons()
-            self.ctld.start("--first-start")
+            self.start_ctld("--first-start")
             for agent in self.agents.values():
                 agent.start()
             self.wait_nodes_up()
@@ -113,15 +111,21 @@ class Bed:
             raise
         return self
 
+    def start_ctld(self, *arguments):
+        """Starts the controller and returns when it takes connections."""
+        self.ctld.start(*arguments)
+        wait_for(lambda: port_is_open(self.port), UP_SECONDS, self.ctld.tail)
+
     def close(self):
         """Stops what it started, whatever state it is in, and removes its folder and accounts."""
         for daemon in [*self.agents.values(), self.ctld, self.munged]:
             if daemon is not None:
                 daemon.kill()
-        for pid in self.stray_processes():
-            self._kill(pid)
-        wait_for(lambda: not self.stray_processes(), 10, "processes of the bed end")
-        self.accounts.close()
+        if self.accounts:
+            for pid in self.stray_processes():
+                self._kill(pid)
+            wait_for(lambda: not self.stray_processes(), 10, "processes of the bed end")
+            self.accounts.close()
         if os.environ.get("ARTEL_KEEP_BED"):
             print(f"kept {self.folder}")
         else:
@@ -143,6 +147,17 @@ class Bed:
             pass
 
     # -- set-up ----------------------------------------------------------------------------------------------------
+
+    def _make_names(self):
+        self.accounts = Accounts()
+        self.token = self.accounts.token
+        self.cluster = f"bed-{self.token}"
+        self.nodes = [f"{label}-{self.token}" for label in self.node_labels]
+        for label in self.user_labels:
+            self.users[label] = self.accounts.add(label, self.folder / "home" / label)
+        self.config = self.folder / "etc"
+        self.programs = self.folder / "bin"
+        self.port = free_port_block(100)
 
     def _write_config(self):
         (self.config / "cluster.d").mkdir(parents=True)
@@ -309,7 +324,7 @@ class Bed:
 
     def check_common(self):
         """What holds after every test; jobs that still run are cancelled first."""
-        self.ctld.start()
+        self.start_ctld()
         for agent in self.agents.values():
             agent.start()
         self.wait_nodes_up()

@@ -27,8 +27,8 @@ class BedCase(unittest.TestCase):
         signal.signal(signal.SIGTERM, overdue)
         signal.alarm(CLASS_SECONDS)
         cls.bed = Bed(**cls.bed_options)
-        cls.addClassCleanup(cls.bed.close)
         cls.bed.start()
+        cls.addClassCleanup(cls.bed.close)
 
     def tearDown(self):
         self.bed.check_common()

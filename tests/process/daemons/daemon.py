@@ -62,7 +62,7 @@ class Daemon:
 
     def text(self):
         try:
-            return open(self.log, encoding="utf-8", errors="replace").read()
+            return self.log.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             return ""
 

@@ -27,7 +27,7 @@ class DurabilityTest(case.BedCase):
             job = self.submit_and_kill()
             self.assertIsNotNone(job, self.bed.logs())
             acknowledged.append(job)
-            self.bed.ctld.start()
+            self.bed.start_ctld()
         self.assertEqual(len(set(acknowledged)), KILLS, acknowledged)
         self.bed.wait_nodes_up()
         for job in acknowledged:
@@ -43,7 +43,7 @@ class DurabilityTest(case.BedCase):
         self.bed.wait_final(bad)
         for _ in range(3):
             self.bed.ctld.kill()
-            self.bed.ctld.start()
+            self.bed.start_ctld()
             self.bed.wait_nodes_up()
             self.assertEqual(self.bed.state(good), "COMPLETED")
             self.assertEqual(self.bed.state(bad), "FAILED")
@@ -67,7 +67,7 @@ class DurabilityTest(case.BedCase):
         if state.exists():
             state.rmdir()
         away.rename(state)
-        self.bed.ctld.start()
+        self.bed.start_ctld()
         self.bed.wait_nodes_up()
         self.assertEqual([self.bed.state(job) for job in jobs], ["RUNNING", "RUNNING"])
         self.assertEqual([self.bed.processes_of(job) for job in jobs], before)

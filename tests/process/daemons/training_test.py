@@ -57,7 +57,7 @@ class TrainingTest(case.BedCase):
         before = self.all_ranks(job)
         self.bed.ctld.kill()
         wait_epoch(self.bed, job, last_epoch(self.bed, job) + 2)
-        self.bed.ctld.start()
+        self.bed.start_ctld()
         self.bed.wait_nodes_up()
         self.assertEqual(self.bed.state(job), "RUNNING")
         self.assertEqual(self.all_ranks(job), before)
@@ -68,7 +68,8 @@ class TrainingTest(case.BedCase):
         job = slow_training(self.bed, epochs=8)
         self.bed.ctld.kill()
         wait_for(lambda: not self.bed.processes_of(job), 60, "the training ends without a controller")
-        self.bed.ctld.start()
+        self.bed.start_ctld()
+        self.bed.wait_nodes_up()
         self.assert_trained(job)
         self.assert_ended_once(job)
 
