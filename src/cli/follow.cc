@@ -7,17 +7,20 @@
 #include "cli/context.h"
 #include "cli/interrupts.h"
 #include "cli/job_exit.h"
+#include "model/job.h"
 #include "model/job_state.h"
 #include "rpc/client.h"
 
 namespace artel::cli {
 namespace {
 
+constexpr Duration kFirstPoll = std::chrono::seconds{1};
 constexpr Duration kLongPoll = std::chrono::seconds{20};
 constexpr std::uint32_t kPieceBytes = 1U << 20U;
 /// After the job's end: how long output may be out of reach before it is given up.
 constexpr Duration kLastOutput = std::chrono::seconds{30};
 
+constexpr Duration kBusyPause = std::chrono::seconds{5};
 constexpr Duration kTroublePause = std::chrono::seconds{1};
 
 bool may_pass(const Error& error) {
@@ -60,21 +63,34 @@ void be_patient(rpc::Client& client) {
   });
 }
 
-Result<v1::JobView> wait_for(rpc::Client& client, std::uint64_t job, const Until& until,
-                             const StateListener& on_state) {
+Result<v1::JobView> wait_for(rpc::Client& client, Interrupts& interrupts, std::uint64_t job,
+                             const Until& until, const StateListener& on_state) {
   v1::WaitRequest request;
   request.set_job(job);
-  request.set_timeout_ms(static_cast<std::uint32_t>(kLongPoll.count()));
+  std::string told_reason;
+  Duration timeout{0};  // the first answer comes at once, the next one tells why it waits
   for (;;) {
+    request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
     auto reply = client.wait(request);
-    if (!reply) return fail(reply);
-    const std::string& state = reply->job().state();
-    if (state != request.known_state()) {
-      if (on_state) on_state(reply->job());
-      request.set_known_state(state);
+    if (!reply && reply.error().code == ErrorCode::kTryAgain && !client.interrupted()) {
+      interrupts.sleep(kBusyPause);
+      continue;
     }
-    if (until(state)) return std::move(*reply->mutable_job());
+    if (!reply) return fail(reply);
+    const v1::JobView& view = reply->job();
+    if (view.state() != request.known_state() || view.wait().text() != told_reason) {
+      if (on_state) on_state(view);
+      request.set_known_state(view.state());
+      told_reason = view.wait().text();
+    }
+    if (until(view.state())) return std::move(*reply->mutable_job());
+    timeout = timeout.count() == 0 ? kFirstPoll : kLongPoll;
   }
+}
+
+std::string waiting_text(const v1::JobView& job) {
+  const bool is_new = job.wait().code() == static_cast<std::uint32_t>(WaitCode::kNotConsidered);
+  return is_new ? "" : job.wait().text();
 }
 
 bool has_started(const std::string& state) {

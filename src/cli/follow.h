@@ -32,9 +32,13 @@ using StateListener = std::function<void(const v1::JobView&)>;
 /// Decides whether waiting may end.
 using Until = std::function<bool(const std::string& state)>;
 
-/// Waits until the job's state satisfies `until`; tells each change. Error: as Client::wait.
-Result<v1::JobView> wait_for(rpc::Client& client, std::uint64_t job, const Until& until,
-                             const StateListener& on_state);
+/// Waits until the job's state satisfies `until`; tells each change of state or reason. Error: as
+/// Client::wait.
+Result<v1::JobView> wait_for(rpc::Client& client, Interrupts& interrupts, std::uint64_t job,
+                             const Until& until, const StateListener& on_state);
+
+/// Why the job waits, for a progress message; "" where there is nothing to tell yet.
+std::string waiting_text(const v1::JobView& job);
 
 /// A state in which there is or was output.
 bool has_started(const std::string& state);

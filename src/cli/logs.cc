@@ -40,7 +40,7 @@ int follow(rpc::Client& client, Interrupts& interrupts, std::uint64_t job, Outpu
   const auto failed = [&](const Error& error) {
     return interrupts.count() > 0 ? kExitSignalBase + interrupts.last() : report(error);
   };
-  const auto started = wait_for(client, job, has_started, nullptr);
+  const auto started = wait_for(client, interrupts, job, has_started, nullptr);
   if (!started) return failed(started.error());
   const auto read = follow_output({&reader}, interrupts, [&] { return interrupts.count() > 0; });
   if (!read) return failed(read.error());

@@ -29,22 +29,21 @@ class AttachedRun {
   int follow() {
     be_patient(client_);
     const auto started =
-        repeat([this] { return wait_for(client_, job_, has_started_or_ended, tell_wait()); });
+        repeat([this] { return wait_for(client_, interrupts_, job_, has_started, tell_wait()); });
     if (!started) return leave(started.error());
     if (const auto read = output(); !read) {
       if (left()) return leave(read.error());
       complain(fmt::format("no more output of job {}: {}", job_, read.error().text));
       if (cannot_write_) cancel("the output of artel run could not be written");
     }
-    const auto ended = repeat([this] { return wait_for(client_, job_, is_final_state, nullptr); });
+    const auto ended =
+        repeat([this] { return wait_for(client_, interrupts_, job_, is_final_state, nullptr); });
     if (!ended) return leave(ended.error());
     tell_end(*ended);
     return job_exit_code(*ended);
   }
 
  private:
-  static bool has_started_or_ended(const std::string& state) { return has_started(state); }
-
   [[nodiscard]] bool left() const { return interrupts_.count() > 1; }
 
   /// Repeats a call that the first signal ended, after the cancel.
@@ -109,8 +108,8 @@ class AttachedRun {
 
   StateListener tell_wait() const {
     return [this](const v1::JobView& view) {
-      if (view.state() != "PENDING" || !view.has_wait()) return;
-      complain(fmt::format("job {} waits: {}", job_, view.wait().text()));
+      const std::string why = waiting_text(view);
+      if (!why.empty()) complain(fmt::format("job {} waits: {}", job_, why));
     };
   }
 

@@ -30,13 +30,15 @@ std::string submitted_text(const Context& context, std::uint64_t job) {
 }
 
 /// Waits for the end; the job goes on when the user has had enough.
-int wait_for_end(const Context& context, rpc::Client& client, const Interrupts& interrupts,
+int wait_for_end(const Context& context, rpc::Client& client, Interrupts& interrupts,
                  std::uint64_t job) {
   be_patient(client);
-  const auto ended = wait_for(client, job, is_final_state, [&](const v1::JobView& view) {
-    const std::string why = cause_text(view);
-    complain(fmt::format("job {} {}{}{}", job, view.state(), why.empty() ? "" : ": ", why));
-  });
+  const auto ended =
+      wait_for(client, interrupts, job, is_final_state, [&](const v1::JobView& view) {
+        const std::string why =
+            is_final_state(view.state()) ? cause_text(view) : waiting_text(view);
+        complain(fmt::format("job {} {}{}{}", job, view.state(), why.empty() ? "" : ": ", why));
+      });
   if (!ended && interrupts.count() > 0) {
     complain(
         fmt::format("no longer waiting; job {0} goes on. 'artel show {0}', 'artel logs -f {0}' "

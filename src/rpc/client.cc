@@ -65,8 +65,11 @@ class Client::Connection {
   using Method = grpc::Status (Service::Stub::*)(grpc::ClientContext*, const Request&, Reply*);
 
   /// One call with login, retries and translation of errors. `extra` is what it waits by design.
+  /// An answer "unavailable" comes from a controller that is stopping, except where the answer is
+  /// about a node.
   template <typename Request, typename Reply>
-  Result<Reply> call(Method<Request, Reply> method, const Request& request, Duration extra = {}) {
+  Result<Reply> call(Method<Request, Reply> method, const Request& request, Duration extra = {},
+                     bool unavailable_is_answer = false) {
     Outage outage(*this);
     int refused_tokens = 0;
     for (;;) {
@@ -83,6 +86,8 @@ class Client::Connection {
       if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED &&
           ++refused_tokens <= kMaxRefusedTokens) {
         token_.clear();
+      } else if (unavailable_is_answer && is_answer(status)) {
+        return std::unexpected(from_status(status));
       } else if (auto again = outage.pause(status); !again) {
         return fail(again);
       }
@@ -117,7 +122,7 @@ class Client::Connection {
     /// Pauses before the next try. Error: the call is over, with the error that its caller gets.
     Result<> pause(const grpc::Status& status) {
       if (connection_.interrupted_) return fail(ErrorCode::kUnavailable, "interrupted");
-      if (is_answer(status) || !is_transport(status)) return std::unexpected(from_status(status));
+      if (!is_transport(status)) return std::unexpected(from_status(status));
       if (!retry_) {
         start_ = Clock::now();
         retry_.emplace(connection_.patience(), std::random_device{}());
@@ -155,7 +160,8 @@ class Client::Connection {
 
   Result<v1::LoginReply> login(Outage& outage) {
     for (;;) {
-      auto credential = make_login_credential(options_.munge_socket);
+      auto credential = options_.make_credential ? options_.make_credential()
+                                                 : make_login_credential(options_.munge_socket);
       if (!credential) return fail(credential);
       v1::LoginRequest request;
       request.set_protocol_version(wire::kProtocolVersion);
@@ -212,6 +218,7 @@ class Client::Connection {
   }
 
   [[nodiscard]] Error unreachable(const grpc::Status& status) const {
+    if (is_answer(status)) return from_status(status);
     const std::string reason = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED
                                    ? "it did not answer in time"
                                    : status.error_message();
@@ -263,7 +270,7 @@ Result<v1::UsageReply> Client::usage(const v1::UsageRequest& request) {
   return connection_->call(&Service::Stub::Usage, request);
 }
 Result<v1::ReadOutputReply> Client::read_output(const v1::ReadOutputRequest& request) {
-  return connection_->call(&Service::Stub::ReadOutput, request);
+  return connection_->call(&Service::Stub::ReadOutput, request, Duration{}, true);
 }
 
 void Client::set_patience(Duration patience) { connection_->set_patience(patience); }

@@ -18,9 +18,11 @@
 namespace artel::rpc {
 
 struct ClientOptions {
-  std::string address;                                // "host:port" of the controller
-  std::string munge_socket;                           // empty: MUNGE's default
-  std::string version;                                // of the calling program
+  std::string address;       // "host:port" of the controller
+  std::string munge_socket;  // empty: MUNGE's default
+  std::string version;       // of the calling program
+  /// Makes the credential of a login; empty: MUNGE at munge_socket.
+  std::function<Result<std::string>()> make_credential;
   Duration connect_timeout{std::chrono::seconds{5}};  // for the first answer
   Duration call_timeout{
       std::chrono::seconds{30}};  // for one answer, on top of what a call waits by design
