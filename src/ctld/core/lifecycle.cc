@@ -131,7 +131,7 @@ void ControllerState::part_ready(LiveJob& live, NodePart& part, std::uint16_t po
   if (all_ready) {
     for (NodePart& p : live.attempt->parts) p.phase = NodePhase::kStarting;
     live.attempt->start_ordered = true;
-    entry(part.share.node).node.strikes = 0;
+    for (const NodePart& p : live.attempt->parts) forgive(entry(p.share.node));
     send_start(live);
   } else if (part.phase == NodePhase::kStarting) {
     send_start(live);  // the node has lost the order to start, or its connection before it came
@@ -170,6 +170,13 @@ void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time 
     set_timer(live, std::nullopt);
   }
   if (live.job.state == JobState::kPreparing) move_to(live, JobState::kRunning);
+}
+
+/// Strikes count launches that failed in a row; one that got ready ends the row.
+void ControllerState::forgive(NodeEntry& on) {
+  if (on.node.strikes == 0) return;
+  on.node.strikes = 0;
+  touch_node(on);
 }
 
 void ControllerState::blame(const Cause& cause) {

@@ -91,6 +91,7 @@ class ControllerState {
   void make_final(LiveJob& live, JobState state, const Cause& cause, Time now);
   void move_to(LiveJob& live, JobState state);
   void send_start(LiveJob& live);
+  void forgive(NodeEntry& on);
   void blame(const Cause& cause);
   std::uint16_t lease_port(NodeId node);
 

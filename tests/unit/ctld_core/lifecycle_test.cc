@@ -115,6 +115,33 @@ TEST_CASE("a node that refuses is blamed, the job is tried again elsewhere in it
   CHECK(job->attempt->parts[0].share.node != NodeId{0});
 }
 
+TEST_CASE("a gang that gets ready ends the row of strikes of all its nodes, in the store too") {
+  Cluster cluster;
+  cluster.connect_all();
+  const JobId first = cluster.submit(spec(1));
+  (void)cluster.tick();
+  cluster.from(0,
+               AttemptRefused{
+                   cluster.job(first)->attempt->key,
+                   {.actor = Actor::kLaunch, .code = CauseCode::kPrepareRefused, .node = "hgx01"}});
+  REQUIRE(cluster.core().snapshot(cluster.now)->nodes[0].strikes == 1);
+  REQUIRE(cluster.cancel(kAlice, first));
+  const JobId gang = cluster.submit(spec(4));
+  (void)cluster.tick(seconds{5});
+  const AttemptKey key = cluster.job(gang)->attempt->key;
+  for (std::uint32_t node = 0; node < 4; ++node) {
+    cluster.from(node, AttemptReady{key, 4000});
+  }
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes == 0);
+  std::vector<std::uint32_t> stored;
+  for (const StoreWrite& write : cluster.core().take_effects().writes) {
+    if (const auto* row = std::get_if<NodeRow>(&write); row != nullptr && row->name == "hgx01") {
+      stored.push_back(row->strikes);
+    }
+  }
+  CHECK(stored == std::vector<std::uint32_t>{0});
+}
+
 TEST_CASE("a launch that fails everywhere ends when its budget is spent") {
   Cluster cluster;
   cluster.connect_all();
