@@ -109,9 +109,9 @@ void ControllerLink::lost(SessionId session, const Error& error) {
 void ControllerLink::read_output(SessionId session, rpc::OutputQuestion question) {
   OutputRequest request;
   request.as_root = question.path.empty();
-  request.path = request.as_root
-                     ? folder_.directory_of(question.key) / (question.error_stream ? "err" : "out")
-                     : std::filesystem::path(question.path);
+  request.path = request.as_root ? folder_.directory_of(question.key) /
+                                       (question.error_stream ? kSpooledError : kSpooledOutput)
+                                 : std::filesystem::path(question.path);
   request.owner = std::move(question.owner);
   request.offset = question.offset;
   request.max_bytes = question.max_bytes;

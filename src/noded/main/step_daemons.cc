@@ -102,7 +102,8 @@ void StepDaemons::link_status(const FromStep& status) {
 
 void StepDaemons::link_closed(const AttemptKey& key, const std::string& why) {
   const auto daemon = daemons_.extract(key);
-  if (daemon.empty() || daemon.mapped().forgotten) return;
+  if (daemon.empty()) return;
+  if (daemon.mapped().forgotten) return folder_.discard(key);
   events_.lost(key, why);
 }
 

@@ -88,6 +88,15 @@ void StepFolder::forget(const AttemptKey& key) const {
   ::utimensat(AT_FDCWD, directory_of(key).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
+void StepFolder::discard(const AttemptKey& key) const {
+  const auto directory = directory_of(key);
+  std::error_code ignored;
+  for (const auto* const spool : {kSpooledOutput, kSpooledError}) {
+    if (std::filesystem::exists(directory / spool, ignored)) return;
+  }
+  std::filesystem::remove_all(directory, ignored);
+}
+
 std::size_t StepFolder::clean(const std::function<bool(const AttemptKey&)>& held, Time now) const {
   std::size_t removed = 0;
   std::error_code error;

@@ -16,6 +16,10 @@
 
 namespace artel::noded {
 
+/// Names of the files with an attached attempt's output, in its directory.
+inline constexpr const char* kSpooledOutput = "out";
+inline constexpr const char* kSpooledError = "err";
+
 class StepFolder {
  public:
   /// How long an attempt's folder stays after the attempt is forgotten.
@@ -36,6 +40,8 @@ class StepFolder {
 
   /// Removes the socket; the directory's time to stay begins.
   void forget(const AttemptKey& key) const;
+  /// The step daemon left in good order: a directory without spooled output goes at once.
+  void discard(const AttemptKey& key) const;
 
   /// Removes sockets of attempts that are not `held`, and directories that nobody holds and that
   /// were left kKeep before `now`. Returns the number of things removed.

@@ -57,6 +57,19 @@ TEST_CASE("an attempt's directory outlives its end for a while and then goes, it
   CHECK(std::filesystem::exists(step->directory_of(key_of(2))));
 }
 
+TEST_CASE("after an orderly end only a directory with spooled output stays") {
+  const Folder folder;
+  const auto step = StepFolder::open(folder.path());
+  REQUIRE(step);
+  REQUIRE(step->prepare(key_of(1)));
+  REQUIRE(step->prepare(key_of(2)));
+  testing::write_file(step->directory_of(key_of(2)) / kSpooledError, "tail");
+  step->discard(key_of(1));
+  step->discard(key_of(2));
+  CHECK_FALSE(std::filesystem::exists(step->directory_of(key_of(1))));
+  CHECK(std::filesystem::exists(step->directory_of(key_of(2)) / kSpooledError));
+}
+
 TEST_CASE("cleaning leaves other people's files and does not follow links out of the folder") {
   const Folder folder;
   const auto step = StepFolder::open(folder.path());
