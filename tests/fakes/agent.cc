@@ -22,14 +22,15 @@ class Agent::Stream {
   }
   ~Stream() {
     context_.TryCancel();
-    if (!finished_) stream_->Finish();
+    finish();
   }
 
   bool write(const v1::AgentMessage& message) { return stream_->Write(message); }
   bool read(v1::ControllerMessage& message) { return stream_->Read(&message); }
+  /// gRPC allows it once.
   grpc::Status finish() {
-    finished_ = true;
-    return stream_->Finish();
+    if (!status_) status_ = stream_->Finish();
+    return *status_;
   }
   void cancel() { context_.TryCancel(); }
 
@@ -37,7 +38,7 @@ class Agent::Stream {
   std::shared_ptr<grpc::Channel> channel_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::AgentMessage, v1::ControllerMessage>> stream_;
-  bool finished_ = false;
+  std::optional<grpc::Status> status_;
 };
 
 Agent::Agent(const std::string& address, std::string node)
