@@ -87,6 +87,7 @@ void add_artel(const RankContext& context, Variables& out) {
   out["ARTEL_NODES"] = host_list(spec.nodes);
   out["ARTEL_NODE_INDEX"] = std::to_string(spec.node_index);
   out["ARTEL_NNODES"] = std::to_string(spec.nodes.size());
+  out["ARTEL_RANKS_PER_NODE"] = std::to_string(spec.ranks_per_node);
   out["ARTEL_CPUS"] = std::to_string(spec.cpus);
   out["ARTEL_GPUS"] = gpus;
   out["CUDA_VISIBLE_DEVICES"] = gpus;

@@ -22,6 +22,7 @@ constexpr std::chrono::seconds kHandshakeTime{10};
 /// All agents are told to start at the same time; one that is reconnecting may be later.
 constexpr std::chrono::seconds kMissingTime{60};
 constexpr std::size_t kHandshakeFrame = 4096;
+constexpr std::uint64_t kMostDropsTold = 20;
 /// As a PMIx status: not found.
 constexpr std::int32_t kNotFound = -46;
 
@@ -142,7 +143,10 @@ bool GangRoot::greet(Guest& guest, const PeerMessage& message) {
 
 void GangRoot::drop(const GuestRef& guest, const std::string& why) {
   if (std::exchange(guest->gone, true)) return;
-  log_line(fmt::format("a connection from another step daemon is dropped: {}", why));
+  // A flood must not fill the log.
+  if (++dropped_ <= kMostDropsTold) {
+    log_line(fmt::format("a connection to the gang's port is dropped: {}", why));
+  }
   guest->deadline.cancel();
   guest->stream->close();
   guests_.remove(GuestRef(guest));
@@ -161,6 +165,7 @@ void GangRoot::promote(const GuestRef& guest) {
   member.stream->hand_over(std::move(handlers));
   if (paused_) member.stream->pause();
   if (aborted_) send(node, GangAbort{*aborted_});
+  for (const ModexRequest& request : std::exchange(member.early, {})) send(node, request);
   guest->gone = true;
   guest->deadline.cancel();
   guests_.remove(GuestRef(guest));
@@ -241,6 +246,8 @@ void GangRoot::route(std::uint32_t from, ModexRequest request) {
     boost::asio::post(loop_, [this, request] { events_.modex_wanted(request); });
   } else if (target < members_.size() && members_[target].stream) {
     send(target, request);
+  } else if (target < members_.size() && !members_[target].was_here) {
+    members_[target].early.push_back(request);
   } else {
     route(ModexReply{request.request, from, kNotFound, ""});
   }

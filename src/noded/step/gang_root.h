@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "noded/step/fence_table.h"
 #include "noded/step/frame_stream.h"
@@ -53,6 +54,7 @@ class GangRoot : public Gang {
   struct Member {
     std::shared_ptr<FrameStream> stream;  // null: not connected, or gone
     bool was_here = false;
+    std::vector<ModexRequest> early;  // came before the node did
     bool done = false;
   };
 
@@ -82,6 +84,7 @@ class GangRoot : public Gang {
   std::vector<Member> members_;  // by node index; 0 is this node
   FenceTable fences_;
   std::optional<Cause> aborted_;
+  std::uint64_t dropped_ = 0;
   bool all_done_ = false;
   bool paused_ = false;
 };
