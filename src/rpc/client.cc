@@ -47,6 +47,13 @@ bool is_metadata_value(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
 }
 
+/// gRPC wraps the system's word ("Connection refused") in layers of its own.
+std::string connection_reason(const std::string& message) {
+  const bool is_wrapped = message.starts_with("failed to connect to all addresses");
+  const auto last = message.rfind(": ");
+  return is_wrapped && last != std::string::npos ? message.substr(last + 2) : message;
+}
+
 Duration since(Clock::time_point start) {
   return std::chrono::duration_cast<Duration>(Clock::now() - start);
 }
@@ -220,10 +227,11 @@ class Client::Connection {
   [[nodiscard]] Error unreachable(const grpc::Status& status) const {
     if (is_answer(status)) return from_status(status);
     const std::string reason = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED
-                                   ? "it did not answer in time"
-                                   : status.error_message();
-    return {ErrorCode::kUnavailable,
-            "the controller at " + options_.address + " cannot be reached: " + reason};
+                                   ? "no answer in time"
+                                   : connection_reason(status.error_message());
+    return {ErrorCode::kUnavailable, "the controller at " + options_.address +
+                                         " cannot be reached: " + reason +
+                                         "; check that artel-ctld runs there"};
   }
 
   const ClientOptions options_;
