@@ -68,7 +68,6 @@ void ControllerLink::send(const FromAgent& message) {
 
 void ControllerLink::proved(SessionId session, Incarnation incarnation) {
   if (const auto obeyed = obey(incarnation); !obeyed) {
-    spdlog::error("the controller at {} is refused: {}", address_, obeyed.error().text);
     return stream_.close(session, obeyed.error());
   }
   session_ = session;
@@ -97,7 +96,7 @@ void ControllerLink::lost(SessionId session, const Error& error) {
   const auto now = std::chrono::steady_clock::now();
   if (error.text != last_trouble_ || now - trouble_logged_ > kRepeatTrouble) {
     spdlog::warn("{} the controller at {}: {}; trying again until it answers",
-                 was_open ? "lost contact with" : "cannot reach", address_, error.text);
+                 was_open ? "lost contact with" : "no contact with", address_, error.text);
     last_trouble_ = error.text;
     trouble_logged_ = now;
   }

@@ -27,7 +27,7 @@ std::set<AttemptKey> keys_of(const std::vector<AttemptRecord>& records) {
 }  // namespace
 
 NodeDaemon::NodeDaemon(boost::asio::io_context& loop, NodeSetup setup, RecordStore store,
-                       std::vector<AttemptRecord> records, StepFolder folder, SpawnHelper helper)
+                       std::vector<AttemptRecord> records, StepFolder folder, SpawnServer helper)
     : loop_(loop),
       setup_(std::move(setup)),
       store_(std::move(store)),
@@ -35,7 +35,7 @@ NodeDaemon::NodeDaemon(boost::asio::io_context& loop, NodeSetup setup, RecordSto
       daemons_(
           loop,
           {.node = setup_.node.name, .simulated = setup_.node.simulated, .program = setup_.stepd},
-          folder, SpawnHelper{std::move(helper.channel), helper.pid},
+          folder, SpawnServer{std::move(helper.channel), helper.pid},
           {.status =
                [this](const FromStep& status) { step([&] { agent_.step_status(status, now()); }); },
            .lost =

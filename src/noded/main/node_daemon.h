@@ -37,7 +37,7 @@ struct NodeSetup {
 class NodeDaemon {
  public:
   NodeDaemon(boost::asio::io_context& loop, NodeSetup setup, RecordStore store,
-             std::vector<AttemptRecord> records, StepFolder folder, SpawnHelper helper);
+             std::vector<AttemptRecord> records, StepFolder folder, SpawnServer helper);
 
   /// Runs until a signal; `ready` is called once the state is taken over. Error: kLaunch where the
   /// spawn helper was lost, kIo, kStorage.

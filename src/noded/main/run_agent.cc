@@ -87,7 +87,7 @@ Result<NodeSetup> set_up(const AgentOptions& options) {
 
 }  // namespace
 
-Result<> run_agent(const AgentOptions& options, SpawnHelper helper) {
+Result<> run_agent(const AgentOptions& options, SpawnServer helper) {
   auto setup = set_up(options);
   if (!setup) return fail(setup);
   if (auto made = make_folder(setup->state, Passage::kAll); !made) return made;

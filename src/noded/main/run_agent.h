@@ -20,6 +20,6 @@ struct AgentOptions {
 
 /// Takes over the node's state and runs until a signal. Error: kConfig, kWrongState (another agent
 /// runs), kPermissionDenied, kStorage, kIo, kLaunch.
-Result<> run_agent(const AgentOptions& options, SpawnHelper helper);
+Result<> run_agent(const AgentOptions& options, SpawnServer helper);
 
 }  // namespace artel::noded

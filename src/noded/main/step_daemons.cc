@@ -23,7 +23,7 @@ std::string describe_exit(int status) {
 }  // namespace
 
 StepDaemons::StepDaemons(boost::asio::io_context& loop, StepDaemonsOptions options,
-                         StepFolder folder, SpawnHelper helper, Events events)
+                         StepFolder folder, SpawnServer helper, Events events)
     : loop_(loop),
       options_(std::move(options)),
       folder_(std::move(folder)),

@@ -37,7 +37,7 @@ class StepDaemons {
   };
 
   StepDaemons(boost::asio::io_context& loop, StepDaemonsOptions options, StepFolder folder,
-              SpawnHelper helper, Events events);
+              SpawnServer helper, Events events);
 
   /// Starts the daemon of the attempt and has it prepare.
   void spawn(const LaunchSpec& spec);

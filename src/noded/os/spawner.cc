@@ -44,7 +44,7 @@ Error cannot_start(const std::string& program, std::string_view why) {
 
 }  // namespace
 
-Result<SpawnHelper> fork_spawn_helper() {
+Result<SpawnServer> fork_spawn_helper() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return fail(ErrorCode::kLaunch,
@@ -67,10 +67,10 @@ Result<SpawnHelper> fork_spawn_helper() {
     ours = Descriptor();
     run_spawn_helper(std::move(theirs));
   }
-  return SpawnHelper{std::move(ours), pid};
+  return SpawnServer{std::move(ours), pid};
 }
 
-Spawner::Spawner(boost::asio::io_context& loop, SpawnHelper helper, Events events)
+Spawner::Spawner(boost::asio::io_context& loop, SpawnServer helper, Events events)
     : channel_(loop, helper.channel.release()),
       helper_pid_(helper.pid),
       events_(std::move(events)) {

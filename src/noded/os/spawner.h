@@ -21,14 +21,14 @@
 
 namespace artel::noded {
 
-struct SpawnHelper {
+struct SpawnServer {
   Descriptor channel;
   pid_t pid{};
 };
 
 /// Forks the helper. No thread may exist yet, and no descriptor should be open that must not
 /// outlive the caller. Error: kLaunch.
-Result<SpawnHelper> fork_spawn_helper();
+Result<SpawnServer> fork_spawn_helper();
 
 struct SpawnRequest {
   std::string program;                   // absolute path
@@ -48,7 +48,7 @@ class Spawner {
   };
   using Done = std::function<void(Result<pid_t>)>;
 
-  Spawner(boost::asio::io_context& loop, SpawnHelper helper, Events events);
+  Spawner(boost::asio::io_context& loop, SpawnServer helper, Events events);
 
   /// `done` is called later from the loop. Error: kLaunch, naming the program.
   void spawn(SpawnRequest request, Done done);

@@ -127,7 +127,7 @@ TEST_CASE("the helper leaves when the agent does, and ignores a terminal's signa
   ::kill(helper->pid, SIGTERM);
   boost::asio::io_context loop;
   {
-    Spawner spawner(loop, SpawnHelper{std::move(helper->channel), helper->pid}, {});
+    Spawner spawner(loop, SpawnServer{std::move(helper->channel), helper->pid}, {});
     std::optional<Result<pid_t>> answer;
     SpawnRequest request;
     request.program = "/bin/true";
