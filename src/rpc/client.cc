@@ -25,6 +25,8 @@ using Service = v1::ClientService;
 
 /// An outage shorter than this is nobody's business.
 constexpr Duration kQuietOutage{1000};
+/// How long an interruption may have to wait.
+constexpr std::chrono::milliseconds kLookAtChannel{50};
 /// A token may be refused when a connection breaks between login and call, but not again and again.
 constexpr int kMaxRefusedTokens = 5;
 
@@ -65,8 +67,9 @@ class Client::Connection {
   explicit Connection(ClientOptions options)
       : options_(std::move(options)),
         patience_(options_.connect_timeout),
-        stub_(Service::NewStub(grpc::CreateCustomChannel(
-            options_.address, grpc::InsecureChannelCredentials(), channel_arguments()))) {}
+        channel_(grpc::CreateCustomChannel(options_.address, grpc::InsecureChannelCredentials(),
+                                           channel_arguments())),
+        stub_(Service::NewStub(channel_)) {}
 
   template <typename Request, typename Reply>
   using Method = grpc::Status (Service::Stub::*)(grpc::ClientContext*, const Request&, Reply*);
@@ -219,9 +222,19 @@ class Client::Connection {
     return was_connected_ ? patience_ : options_.connect_timeout;
   }
 
+  /// Until the pause is over, the channel is connected anew, or somebody interrupts. No thread of
+  /// gRPC connects for us: without a look at the channel now and then it would notice neither
+  /// failure nor success before its own time limit.
   void sleep(Duration pause) {
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, pause, [this] { return interrupted_.load(); });
+    const auto end = std::chrono::system_clock::now() + pause;
+    const bool was_connected = channel_->GetState(true) == GRPC_CHANNEL_READY;
+    while (!interrupted_ && std::chrono::system_clock::now() < end) {
+      const auto slice = std::min(end, std::chrono::system_clock::now() + kLookAtChannel);
+      if (!channel_->WaitForConnected(slice)) continue;
+      if (!was_connected) return;
+      std::unique_lock lock(mutex_);
+      wake_.wait_until(lock, end, [this] { return interrupted_.load(); });
+    }
   }
 
   [[nodiscard]] Error unreachable(const grpc::Status& status) const {
@@ -238,6 +251,7 @@ class Client::Connection {
   Duration patience_;
   bool was_connected_ = false;
   TroubleListener listener_;
+  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Service::Stub> stub_;
   std::string token_;
 
