@@ -8,7 +8,8 @@ start_time() {
 
 daemon_runs() {
   local pid start
-  read -r pid start < "$state/pid/$1" 2> /dev/null || return 1
+  [ -e "$state/pid/$1" ] || return 1
+  read -r pid start < "$state/pid/$1" || return 1
   [ -n "$start" ] && [ "$(start_time "$pid")" = "$start" ]
 }
 
@@ -48,13 +49,16 @@ wait_until() {
 
 port_is_used() { (exec 3<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null; }
 
-# Kills what is left of the jobs of a cluster, found by the variable that every process of a job carries.
+# Kills what is left of the jobs of a cluster: its step daemons, found by their program, and the processes of jobs, found by
+# the variable that they carry.
 kill_left() {
-  local entry
+  local entry pid
   [ -n "$1" ] || return 0
   for entry in /proc/[0-9]*; do
-    if tr '\0' '\n' < "$entry/environ" 2> /dev/null | grep -qx "ARTEL_CLUSTER=$1"; then
-      kill -KILL "${entry#/proc/}" 2> /dev/null || true
+    pid=${entry#/proc/}
+    if [[ $(readlink "$entry/exe" 2> /dev/null) == "$state/bin/artel-stepd"* ]] ||
+      { tr '\0' '\n' < "$entry/environ" | grep -qx "ARTEL_CLUSTER=$1"; } 2> /dev/null; then
+      kill -KILL "$pid" 2> /dev/null || true
     fi
   done
 }

@@ -1,7 +1,7 @@
 """Real accounts for a test: made with a name of their own, removed at its end, even of a test that was killed.
 
-Each set of accounts holds a lock on a file that names its token. What a killed test left behind is found by its unlocked
-file and removed by the next one.
+Each set of accounts holds a lock on a file that is named for its token. What a killed test left behind (accounts, their
+processes, the folder of its bed) is found by the unlocked file and removed by the next one.
 """
 
 import fcntl
@@ -9,7 +9,11 @@ import os
 import pathlib
 import pwd
 import secrets
+import shutil
+import signal
 import subprocess
+
+import processes
 
 LOCKS = pathlib.Path("/var/tmp/artel-test-accounts")
 PREFIX = "artelt"
@@ -22,7 +26,18 @@ def run(*command):
 def remove_users(token):
     for entry in pwd.getpwall():
         if entry.pw_name.startswith(PREFIX + token):
+            for pid in processes.of_user(entry.pw_uid):
+                os.kill(pid, signal.SIGKILL)
             run("userdel", "--force", entry.pw_name)
+
+
+def remove_left(token):
+    """What a killed test left: its step daemons first, so that nothing is started again."""
+    for pid in processes.pids():
+        if processes.environment_of(pid).get("ARTEL_NODE", "").endswith("-" + token):
+            os.kill(pid, signal.SIGKILL)
+    remove_users(token)
+    shutil.rmtree(f"/var/tmp/artel-bed-{token}", ignore_errors=True)
 
 
 class Accounts:
@@ -57,7 +72,7 @@ class Accounts:
                 continue
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove_users(path.name)
+                remove_left(path.name)
                 path.unlink(missing_ok=True)
             except BlockingIOError:
                 pass  # its test is running

@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 
 import processes
 from accounts import Accounts
@@ -25,6 +24,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 BOOKED = ("jobs", "gpus_used", "cpus_used", "memory_used_bytes")
 UP_SECONDS = 30
 END_SECONDS = 60
+GONE_SECONDS = 5
 
 SITE = """\
 [cluster]
@@ -87,15 +87,17 @@ class Bed:
     def __init__(self, nodes=("n1", "n2", "n3", "n4"), gpus=8, users=("u1", "u2", "op")):
         self.bin = program_folder()
         self.node_labels, self.user_labels, self.gpus = nodes, users, gpus
-        self.munged = self.ctld = self.accounts = None
-        self.agents, self.users = {}, {}
+        self.munged = self.ctld = None
+        self.nodes, self.agents, self.users = [], {}, {}
 
     # -- life ------------------------------------------------------------------------------------------------------
 
     def start(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="artel-bed-", dir="/var/tmp"))
-        self.folder.chmod(0o755)
+        self.accounts = Accounts()
+        self.token = self.accounts.token
+        self.folder = pathlib.Path(f"/var/tmp/artel-bed-{self.token}")
         try:
+            self.folder.mkdir(mode=0o755)
             self._make_names()
             self._place_programs()
             self._write_config()
@@ -121,23 +123,28 @@ class Bed:
         for daemon in [*self.agents.values(), self.ctld, self.munged]:
             if daemon is not None:
                 daemon.kill()
-        if self.accounts:
-            for pid in self.stray_processes():
-                self._kill(pid)
-            wait_for(lambda: not self.stray_processes(), 10, "processes of the bed end")
-            self.accounts.close()
+        for pid in self.stray_processes():
+            self._kill(pid)
+        wait_for(lambda: not self.stray_processes(), 10, "processes of the bed end")
+        self.accounts.close()
         if os.environ.get("ARTEL_KEEP_BED"):
             print(f"kept {self.folder}")
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def job_processes(self):
+        """Step daemons, ranks and what they started: all carry the name of their node."""
+        found = set(processes.with_environment(ARTEL_CLUSTER=self.cluster))
+        for node in self.nodes:
+            found |= set(processes.with_environment(ARTEL_NODE=node))
+        return sorted(found)
+
     def stray_processes(self):
-        """Whatever lives and is of this bed: step daemons, ranks, processes of its users."""
-        marked = set(processes.with_environment(ARTEL_CLUSTER=self.cluster))
-        marked |= set(processes.with_environment(ARTEL_CONFIG=str(self.config)))
+        """Whatever lives and is of this bed: processes of its jobs and of its users."""
+        found = set(self.job_processes())
         for user in self.users.values():
-            marked |= set(processes.of_user(user.pw_uid))
-        return sorted(marked - {os.getpid()})
+            found |= set(processes.of_user(user.pw_uid))
+        return sorted(found - {os.getpid()})
 
     @staticmethod
     def _kill(pid):
@@ -149,8 +156,6 @@ class Bed:
     # -- set-up ----------------------------------------------------------------------------------------------------
 
     def _make_names(self):
-        self.accounts = Accounts()
-        self.token = self.accounts.token
         self.cluster = f"bed-{self.token}"
         self.nodes = [f"{label}-{self.token}" for label in self.node_labels]
         for label in self.user_labels:
@@ -332,8 +337,8 @@ class Bed:
             self.artel("cancel", str(job["job"]), user="root")
         wait_for(lambda: not self.ask("queue", user="root")["jobs"], END_SECONDS,
                  lambda: f"the queue gets empty\n{self.artel('queue', user='root').stdout}{self.logs()}", interval=0.1)
-        left = processes.with_environment(ARTEL_CLUSTER=self.cluster)
-        assert not left, f"left of ended jobs: {[(pid, processes.command_of(pid)) for pid in left]}"
+        wait_for(lambda: not self.job_processes(), GONE_SECONDS,
+                 lambda: f"left of ended jobs: {[processes.command_of(pid) for pid in self.job_processes()]}")
         booked = [view for view in self.node_views().values() if any(view[what] for what in BOOKED)]
         assert not booked, f"booked without a job: {booked}"
         assert self.ctld.running(), self.ctld.tail()

@@ -126,3 +126,18 @@ TEST_CASE("a script is the user's, closed to others, and runs from a folder clos
   CHECK(gang.output().find(account.owner().user + " 500\n") == 0);
   CHECK(gang.output().find("Permission denied") != std::string::npos);
 }
+
+#ifdef ARTEL_MPI_PROBE
+TEST_CASE("MPI ranks of an ordinary user are one world", "[account]") {
+  const TestAccount account;
+  FakeGang gang(2, 2);
+  gang.spec.owner = account.owner();
+  gang.spec.launch = LaunchKind::kPmix;
+  gang.spec.argv = {ARTEL_MPI_PROBE};
+  gang.launch();
+  const auto ends = gang.ends(std::chrono::seconds(60));
+  INFO(gang.output());
+  CHECK(ends[1].cause.text == "all 4 ranks ended with exit code 0");
+  CHECK(count_lines(gang.output(), "of 4 node") == 4);
+}
+#endif
