@@ -24,45 +24,15 @@ void put(const NodePart& part, const NodeNames& names, v1::NodePart& out) {
   if (part.end) to_proto(*part.end, *out.mutable_end());
 }
 
-/// Scripts and environments hold secrets and most of the bytes; lists go without them.
-void put_spec(const JobSpec& spec, bool whole, v1::JobSpec& out) {
-  if (whole || (spec.script.empty() && spec.environment.empty())) {
-    to_proto(spec, out);
-  } else {
-    JobSpec trimmed;
-    trimmed.name = spec.name;
-    trimmed.owner = spec.owner;
-    trimmed.acting_for = spec.acting_for;
-    trimmed.shared_with = spec.shared_with;
-    trimmed.team = spec.team;
-    trimmed.queue = spec.queue;
-    trimmed.project = spec.project;
-    trimmed.kind = spec.kind;
-    trimmed.priority = spec.priority;
-    trimmed.held = spec.held;
-    trimmed.array_size = spec.array_size;
-    trimmed.components = spec.components;
-    trimmed.licences = spec.licences;
-    trimmed.nodes_wanted = spec.nodes_wanted;
-    trimmed.nodes_avoided = spec.nodes_avoided;
-    trimmed.time_limit = spec.time_limit;
-    trimmed.grace = spec.grace;
-    trimmed.retries = spec.retries;
-    trimmed.argv = spec.argv;
-    trimmed.working_directory = spec.working_directory;
-    trimmed.output = spec.output;
-    trimmed.error = spec.error;
-    trimmed.attached = spec.attached;
-    to_proto(trimmed, out);
-  }
-  if (!whole) out.clear_client_token();
-}
-
 }  // namespace
 
 void to_proto(const Job& job, bool whole, v1::JobView& out) {
   out.set_id(job.id.value);
-  put_spec(*job.spec, whole, *out.mutable_spec());
+  if (whole) {
+    to_proto(*job.spec, *out.mutable_spec());
+  } else {
+    to_proto_outline(*job.spec, *out.mutable_spec());
+  }
   out.set_state(std::string(job_state_name(job.state)));
   out.set_submitted_ms(to_ms(job.submitted_at));
   if (job.ended_at) out.set_ended_ms(to_ms(*job.ended_at));

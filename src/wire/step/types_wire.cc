@@ -358,6 +358,13 @@ Result<LaunchSpec> from_proto(const v1::LaunchSpec& in) {
 }
 
 void to_proto(const JobSpec& spec, v1::JobSpec& out) {
+  to_proto_outline(spec, out);
+  out.set_script(spec.script);
+  set_environment(spec.environment, *out.mutable_environment());
+  out.set_client_token(spec.client_token);
+}
+
+void to_proto_outline(const JobSpec& spec, v1::JobSpec& out) {
   out.Clear();
   out.set_name(spec.name);
   to_proto(spec.owner, *out.mutable_owner());
@@ -383,14 +390,11 @@ void to_proto(const JobSpec& spec, v1::JobSpec& out) {
   out.mutable_retries()->set_application(spec.retries.application);
   out.mutable_retries()->set_node(spec.retries.node);
   out.mutable_retries()->set_launch(spec.retries.launch);
-  out.set_script(spec.script);
   set_strings(spec.argv, *out.mutable_argv());
-  set_environment(spec.environment, *out.mutable_environment());
   out.set_working_directory(spec.working_directory);
   out.set_output(spec.output);
   out.set_error(spec.error);
   out.set_attached(spec.attached);
-  out.set_client_token(spec.client_token);
 }
 
 Result<JobSpec> from_proto(const v1::JobSpec& in) {

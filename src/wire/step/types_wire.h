@@ -26,6 +26,8 @@ StepPeer from_proto(const v1::StepPeer& in);
 void to_proto(const LaunchSpec& spec, v1::LaunchSpec& out);
 Result<LaunchSpec> from_proto(const v1::LaunchSpec& in);
 void to_proto(const JobSpec& spec, v1::JobSpec& out);
+/// Without script, environment and client token, which are most of the bytes: for lists.
+void to_proto_outline(const JobSpec& spec, v1::JobSpec& out);
 /// Error: kProtocol for shapes that no version may send (no component, a GPU amount over the
 /// limits, ...).
 Result<JobSpec> from_proto(const v1::JobSpec& in);
