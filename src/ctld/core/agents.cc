@@ -66,6 +66,10 @@ Result<> ControllerState::agent_connected(SessionId session, const AgentHello& h
   return {};
 }
 
+bool ControllerState::is_beyond_store(JobId job) const {
+  return job > last_job_ || unreadable_.contains(job);
+}
+
 void ControllerState::compare_inventory(NodeEntry& on) {
   const NodeResources& want = on.node.config.resources;
   const NodeResources& has = on.node.inventory.resources;
@@ -91,15 +95,16 @@ void ControllerState::reconcile_held(NodeEntry& on, const HeldAttempt& held, Tim
   const NodeId id = on.node.id;
   const auto [live, part] = find_part(held.key, id);
   if (part == nullptr || part->phase == NodePhase::kEnded) {
-    if (held.phase == NodePhase::kEnded) return send(id, ForgetAttempt{held.key});
-    on.strays.insert(held.key);
-    if (held.key.job > last_job_) {
-      // The store is older than this attempt (a wrong or restored one): unknown is never a reason
-      // to kill.
+    const bool ended = held.phase == NodePhase::kEnded;
+    if (is_beyond_store(held.key.job)) {
+      // Unknown is never a reason to kill, nor to throw away an end.
       event(now, "stray", held.key.job, on.node.config.name,
-            "attempt of a job that the store does not know");
+            "attempt of a job that the store cannot read");
+      if (!ended) on.strays.insert(held.key);
       return;
     }
+    if (ended) return send(id, ForgetAttempt{held.key});
+    on.strays.insert(held.key);
     return send(id, EndAttempt{held.key,
                                Cause{.actor = Actor::kSystem,
                                      .code = CauseCode::kNodeLost,
@@ -168,8 +173,8 @@ void ControllerState::agent_message(SessionId session, const FromAgent& message,
     with_part(key,
               [&](LiveJob& live, NodePart& part) { part_ended(live, part, std::move(end), now); });
     if (entry(id).strays.erase(key) > 0) pass_due_ = true;
-    // In any case: an end that nobody waits for would be re-sent for ever.
-    send(id, ForgetAttempt{key});
+    // Also an end that nobody waits for: it would be re-sent for ever.
+    if (!is_beyond_store(key.job)) send(id, ForgetAttempt{key});
   };
   std::visit(Overload{[&](const AttemptReady& m) {
                         with_part(m.key, [&](LiveJob& live, NodePart& part) {

@@ -45,6 +45,7 @@ ControllerState::ControllerState(ControllerConfig config, StoredState stored,
 
 void ControllerState::restore(StoredState stored, Time now) {
   last_job_ = stored.last_job;
+  unreadable_ = {stored.unreadable.begin(), stored.unreadable.end()};
   for (NodeRow& row : stored.nodes) {
     const auto id = find_node(row.name);
     if (!id) continue;  // left the configuration

@@ -100,6 +100,8 @@ class ControllerState {
   void reconcile_held(NodeEntry& entry, const HeldAttempt& held, Time now);
   void reconcile_missing(LiveJob& live, NodePart& part, bool rebooted, Time now);
   void compare_inventory(NodeEntry& entry);
+  /// The store cannot say what the job is: a wrong or restored store, or a row that was set aside.
+  [[nodiscard]] bool is_beyond_store(JobId job) const;
   [[nodiscard]] std::pair<LiveJob*, NodePart*> find_part(const AttemptKey& key, NodeId node);
   void send(NodeId node, ToAgent message);
 
@@ -135,6 +137,7 @@ class ControllerState {
   std::deque<TokenUse> token_ages_;
   std::deque<std::pair<Time, std::shared_ptr<const Job>>> recent_;
   JobId last_job_;
+  std::set<JobId> unreadable_;  // jobs that the store set aside
 
   bool pass_due_ = true;
   std::optional<Time> pass_at_;  // earliest time of the next pass

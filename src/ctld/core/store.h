@@ -60,7 +60,8 @@ using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow, CounterRo
 struct StoredState {
   Incarnation incarnation;  // of this start, already durable
   JobId last_job;
-  std::vector<Job> jobs;  // not final, ascending id
+  std::vector<Job> jobs;          // not final, ascending id
+  std::vector<JobId> unreadable;  // set aside: not final, but their rows cannot be read
   std::vector<NodeRow> nodes;
   /// (uid, token, job) of submissions that may still be repeated, oldest first.
   struct Token {

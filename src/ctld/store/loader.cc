@@ -56,11 +56,12 @@ Result<> Loader::load_jobs(StoredState& state) {
     Job job;
     const auto loaded = load_job(id, job);
     if (!loaded && !is_damage(database_)) return fail(loaded);
-    if (!loaded) {
-      set_aside_.push_back(fmt::format("job {}: {}", id.value, loaded.error().text));
-    } else if (*loaded) {
+    if (loaded && *loaded) {
       state.jobs.push_back(std::move(job));
+      continue;
     }
+    state.unreadable.push_back(id);
+    if (!loaded) set_aside_.push_back(fmt::format("job {}: {}", id.value, loaded.error().text));
   }
   return {};
 }

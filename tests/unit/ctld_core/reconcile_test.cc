@@ -152,6 +152,19 @@ TEST_CASE("attempts of jobs that the store has never heard of are left alone") {
   CHECK(cluster.tick().sends.empty());
 }
 
+TEST_CASE(
+    "a job whose row cannot be read goes on, and its end is kept for whoever repairs the row") {
+  StoredState stored;
+  stored.last_job = JobId{9};
+  stored.unreadable = {JobId{7}};
+  Cluster cluster(std::move(stored));
+  const AttemptKey key{JobId{7}, TaskIndex{0}, AttemptNo{1}};
+  cluster.connect(0, {{.key = key, .phase = NodePhase::kRunning, .started = kStart}});
+  CHECK(cluster.tick().sends.empty());
+  cluster.from(0, AttemptEnded{key, ended(cluster.now, well())});
+  CHECK(cluster.tick().sends.empty());
+}
+
 TEST_CASE("messages of a session that was replaced are not heard") {
   Cluster cluster;
   cluster.connect_all();
