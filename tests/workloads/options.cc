@@ -39,7 +39,7 @@ Result<PlannedFault> parse_fault(const std::string& option, const std::string& t
 
 struct NumberOption {
   const char* name;
-  std::uint64_t Options::*field;
+  std::uint64_t Options::* field;
   std::uint64_t low;
   std::uint64_t high;
 };
