@@ -60,15 +60,15 @@ Result<config::SiteConfig> load_site(const Context& context) {
   return config::load_config(config::config_folder(context.config_folder));
 }
 
-std::unique_ptr<rpc::Client> make_client(const config::SiteConfig& site) {
+ClientPointer make_client(const config::SiteConfig& site) {
   rpc::ClientOptions options;
   options.address = site.controller;
   options.munge_socket = site.munge_socket;
   options.version = std::string(version());
-  return std::make_unique<rpc::Client>(std::move(options));
+  return ClientPointer(std::make_unique<rpc::Client>(std::move(options)).release());
 }
 
-Result<std::unique_ptr<rpc::Client>> connect(const Context& context) {
+Result<ClientPointer> connect(const Context& context) {
   auto site = load_site(context);
   if (!site) return fail(site);
   return make_client(*site);

@@ -38,11 +38,18 @@ std::string_view version();
 /// --json, --config, --help, which every command has.
 std::vector<Option> with_common(std::vector<Option> options);
 
+/// Clients are not taken down: the process ends with _exit, which closes the connection at once,
+/// while an orderly shutdown of gRPC takes longer than most commands.
+struct LeftToExit {
+  void operator()(rpc::Client* /*client*/) const {}
+};
+using ClientPointer = std::unique_ptr<rpc::Client, LeftToExit>;
+
 Result<config::SiteConfig> load_site(const Context& context);
 /// A client of the site's controller; connects at its first call.
-std::unique_ptr<rpc::Client> make_client(const config::SiteConfig& site);
+ClientPointer make_client(const config::SiteConfig& site);
 /// Both at once, for commands that need nothing else of the configuration.
-Result<std::unique_ptr<rpc::Client>> connect(const Context& context);
+Result<ClientPointer> connect(const Context& context);
 
 /// Writes all of it to a descriptor. Error: kIo.
 Result<> write_to(int descriptor, std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/hostlist.h"
@@ -33,8 +34,8 @@ void fact(std::string& page, std::string_view name, const std::string& value) {
 }
 
 std::string program_line(const v1::JobView& job) {
-  const v1::Component& part = component_of(job);
-  const auto launch = static_cast<LaunchKind>(std::min(part.launch(), 3U));
+  if (!job.spec().script().empty()) return program_text(job);
+  const auto launch = static_cast<LaunchKind>(std::min(component_of(job).launch(), 3U));
   return fmt::format("{} (launch {})", program_text(job), launch_kind_name(launch));
 }
 

@@ -1,4 +1,6 @@
 // artel: the command line of the cluster.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -11,5 +13,6 @@ int main(int argc, char** argv) {
   // search for faults.
   ::setenv("GRPC_DNS_RESOLVER", "native", 0);
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
-  return artel::cli::run_cli(std::vector<std::string>(argv + 1, argv + argc));
+  // Nothing is buffered, and see LeftToExit.
+  ::_exit(artel::cli::run_cli(std::vector<std::string>(argv + 1, argv + argc)));
 }
