@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <string>
 #include <utility>
 
 #include "noded/step/log.h"
@@ -60,6 +63,14 @@ void AgentLink::serve(boost::asio::local::stream_protocol::socket socket) {
   stream_->start();
   handlers_.contact(true);
   send(handlers_.status());
+}
+
+bool AgentLink::reachable() const {
+  boost::system::error_code error;
+  const std::string path = acceptor_.local_endpoint(error).path();
+  struct stat status{};
+  return error || path.empty() || path.front() == '\0' || ::stat(path.c_str(), &status) == 0 ||
+         errno != ENOENT;
 }
 
 void AgentLink::send(const StepStatus& status) {

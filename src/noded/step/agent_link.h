@@ -33,6 +33,8 @@ class AgentLink {
   /// To the present connection, if any.
   void send(const StepStatus& status);
   [[nodiscard]] bool connected() const { return stream_ != nullptr; }
+  /// Whether an agent could still connect: the socket has its place in the file system.
+  [[nodiscard]] bool reachable() const;
 
  private:
   using Acceptor = boost::asio::local::stream_protocol::acceptor;

@@ -229,8 +229,9 @@ void GangRoot::take_part(std::uint32_t node, FencePart part) {
   if (!added) return log_line(added.error().text);
   if (!added->has_value()) return;
   FenceTable::Complete& complete = **added;
+  const std::string bytes = wire::encode(PeerMessage(complete.result));
   for (const std::uint32_t member : complete.nodes) {
-    if (member != 0) send(member, complete.result);
+    if (member != 0 && members_[member].stream) members_[member].stream->send(bytes);
   }
   if (complete.nodes.front() != 0) return;
   boost::asio::post(

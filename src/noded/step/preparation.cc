@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,12 +48,16 @@ Check write_script(const StepPrepare& request, const Account& account) {
     return prepare_refusal(
         fmt::format("cannot write the script '{}' on {}: {}", path, node, std::strerror(errno)));
   }
-  // The folder lets the user through to the script, but not look around.
-  if (::chmod(request.directory.c_str(), S_IRWXU | S_IXGRP | S_IXOTH) != 0) {
-    return prepare_refusal(fmt::format("cannot open the folder '{}' on {} for the script: {}",
-                                       request.directory, node, std::strerror(errno)));
-  }
   return std::nullopt;
+}
+
+/// Lets the user through to the script or to the folder of MPI, but not look around.
+Check open_directory(const StepPrepare& request) {
+  if (::chmod(request.directory.c_str(), S_IRWXU | S_IXGRP | S_IXOTH) == 0) return std::nullopt;
+  const LaunchSpec& spec = request.spec;
+  return prepare_refusal(fmt::format("cannot open folder '{}' on {} for the user: {}",
+                                     request.directory, spec.nodes.at(spec.node_index),
+                                     std::strerror(errno)));
 }
 
 Check enter_working_directory(const LaunchSpec& spec, const Account& account) {
@@ -111,8 +116,12 @@ Check open_spool(const StepPrepare& request, const char* name, Fd& out) {
 Check root_part(const StepPrepare& request, Prepared& out) {
   const LaunchSpec& spec = request.spec;
   // A script that runs once is needed on the first node only.
-  const bool runs_here = spec.launch != LaunchKind::kScript || spec.node_index == 0;
-  if (!spec.script.empty() && runs_here) {
+  const bool writes_script =
+      !spec.script.empty() && (spec.launch != LaunchKind::kScript || spec.node_index == 0);
+  if (writes_script || spec.launch == LaunchKind::kPmix) {
+    if (Check failed = open_directory(request)) return failed;
+  }
+  if (writes_script) {
     if (Check failed = write_script(request, out.account)) return failed;
   }
   if (!spec.attached || spec.node_index != 0) return std::nullopt;
@@ -141,6 +150,7 @@ Check check_start(const StepPrepare& request) {
 Check user_part(const StepPrepare& request, Prepared& out) {
   const LaunchSpec& spec = request.spec;
   if (Result<> became = become(out.account); !became) return prepare_refusal(became.error().text);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // the change of identity cleared it
   if (Check failed = enter_working_directory(spec, out.account)) return failed;
   if (Check failed = check_start(request)) return failed;
   if (spec.attached || spec.node_index != 0) return std::nullopt;
@@ -154,8 +164,12 @@ Check user_part(const StepPrepare& request, Prepared& out) {
   reset_child_signals();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::umask(S_IWGRP | S_IWOTH);
+  // Nothing of the daemon's sockets may stay open in a child that hangs in a file system.
+  constexpr int kChannel = STDERR_FILENO + 1;
+  ::dup2(channel, kChannel);
+  ::syscall(SYS_close_range, kChannel + 1, ~0U, 0U);
   const PreparationOutcome outcome = prepare_files(request);
-  send_outcome(channel, outcome);
+  send_outcome(kChannel, outcome);
   ::_exit(0);
 }
 

@@ -15,6 +15,9 @@ namespace {
 
 /// A daemon that was never told what to do waits as long for its agent to come back.
 constexpr std::chrono::seconds kIdleTime{60};
+/// Without a connection it looks as often whether its socket is still there: an agent whose state
+/// was removed never comes back.
+constexpr std::chrono::seconds kLookAround{5};
 /// Far above what a node runs; keeps sums inside 32 bits.
 constexpr std::uint32_t kMostRanksPerNode = 8192;
 /// Output that waits for the network or the file system; above it the ranks wait.
@@ -81,12 +84,22 @@ void StepDaemon::agent_message(const ToStep& message) {
 
 void StepDaemon::agent_contact(bool connected) {
   idle_timer_.cancel();
-  if (connected || request_) return;
-  idle_timer_.expires_after(kIdleTime);
+  if (connected) return;
+  alone_since_ = std::chrono::steady_clock::now();
+  wait_alone();
+}
+
+void StepDaemon::wait_alone() {
+  idle_timer_.expires_after(kLookAround);
   idle_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || request_ || agent_.connected()) return;
-    log_line("the agent went away before it said what to do");
-    loop_.stop();
+    if (error || agent_.connected()) return;
+    const bool runs = phase_ >= NodePhase::kStarting && phase_ <= NodePhase::kEnding;
+    const bool idle = !request_ && std::chrono::steady_clock::now() - alone_since_ >= kIdleTime;
+    if (idle || (!runs && !agent_.reachable())) {
+      log_line("the agent is gone for good");
+      return loop_.stop();
+    }
+    wait_alone();
   });
 }
 
@@ -124,7 +137,7 @@ std::optional<std::string> StepDaemon::objection(const StepPrepare& message) con
   }
   if (spec.launch == LaunchKind::kAuto) return "the launch kind is not resolved";
   if (spec.script.empty() && spec.argv.empty()) return "neither a script nor a program is given";
-  if (spec.nodes.size() > 1 && spec.step_key.empty()) return "a gang without a step key";
+  if (spec.step_key.empty()) return "there is no step key";
   if (!message.directory.starts_with('/')) {
     return fmt::format("folder '{}' is not absolute", message.directory);
   }

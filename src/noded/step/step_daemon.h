@@ -49,6 +49,7 @@ class StepDaemon : private GangEvents, private PmixEvents {
   void set_phase(NodePhase phase);
   void agent_message(const ToStep& message);
   void agent_contact(bool connected);
+  void wait_alone();
   void prepare(const StepPrepare& message);
   void prepared(PreparationOutcome outcome);
   void start(const StepStart& message);
@@ -101,6 +102,7 @@ class StepDaemon : private GangEvents, private PmixEvents {
   AgentLink agent_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer idle_timer_;
+  std::chrono::steady_clock::time_point alone_since_;  // without an agent
   boost::asio::steady_timer limit_timer_;
   boost::asio::steady_timer settle_timer_;
 

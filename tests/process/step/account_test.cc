@@ -133,7 +133,10 @@ TEST_CASE("MPI ranks of an ordinary user are one world", "[account]") {
   FakeGang gang(2, 2);
   gang.spec.owner = account.owner();
   gang.spec.launch = LaunchKind::kPmix;
-  gang.spec.argv = {ARTEL_MPI_PROBE};
+  // A copy, since the build folder may be closed to others.
+  const std::string program = gang.folder.file("mpi_probe");
+  std::filesystem::copy_file(ARTEL_MPI_PROBE, program);
+  gang.spec.argv = {program};
   gang.launch();
   const auto ends = gang.ends(std::chrono::seconds(60));
   INFO(gang.output());

@@ -204,6 +204,19 @@ TEST_CASE("ranks and their end outlive the agent", "[gang]") {
   }
 }
 
+TEST_CASE("a daemon whose agent's state was removed goes, but not while ranks run", "[gang]") {
+  FakeGang gang(1);
+  gang.shell("echo here; while [ ! -e go ]; do sleep 0.02; done");
+  gang.launch();
+  gang.wait_for_output("here");
+  FakeNode& node = gang.nodes[0];
+  node.disconnect();
+  std::filesystem::remove(node.directory() + "/agent.sock");
+  CHECK_FALSE(node.exit_code(std::chrono::seconds(6)));
+  std::ofstream(gang.folder.file("go")) << "go";
+  CHECK(node.exit_code(std::chrono::seconds(15)) == 0);
+}
+
 TEST_CASE("a forget before the end is ignored", "[gang]") {
   FakeGang gang(1);
   gang.shell("echo here; while [ ! -e go ]; do sleep 0.02; done");
