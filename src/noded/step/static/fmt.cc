@@ -1,6 +1,6 @@
-// The compiled part of {fmt} for programs that are linked without shared libraries of C++: Debian packages it only as a
-// shared library, which alone would pull in libstdc++.so and cost artel-stepd a third of its start.
-// The instantiations are those of fmt's own src/format.cc (MIT licence).
+// The compiled part of {fmt} for programs that are linked without shared libraries of C++: Debian
+// packages it only as a shared library, which alone would pull in libstdc++.so and cost artel-stepd
+// a third of its start. The instantiations are those of fmt's own src/format.cc (MIT licence).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
