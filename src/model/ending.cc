@@ -12,11 +12,11 @@ namespace {
 constexpr std::array<std::string_view, 9> kActors = {
     "none", "application", "user", "limit", "preemption", "node", "health", "launch", "system"};
 
-constexpr std::array<std::string_view, 15> kCauses = {
+constexpr std::array<std::string_view, 16> kCauses = {
     "none",        "exit",          "signal",          "abort",
     "left-early",  "cancel",        "time-limit",      "out-of-memory",
     "node-lost",   "step-lost",     "prepare-refused", "prepare-timeout",
-    "exec-failed", "output-failed", "retries-spent"};
+    "exec-failed", "output-failed", "retries-spent",   "unknown"};
 
 constexpr std::array<std::pair<int, std::string_view>, 17> kSignals = {{{1, "HUP"},
                                                                         {2, "INT"},
@@ -90,6 +90,8 @@ std::string describe(const Cause& cause) {
       return "the output file could not be opened";
     case CauseCode::kRetriesSpent:
       return "all retries are spent";
+    case CauseCode::kUnknown:
+      return "it ended for a reason that this version does not know";
   }
   return "";
 }

@@ -40,6 +40,7 @@ enum class CauseCode : std::uint8_t {
   kExecFailed,    // program missing, not executable, bad interpreter
   kOutputFailed,  // output file could not be opened
   kRetriesSpent,
+  kUnknown,  // said by a newer version; counts as a failure
 };
 
 /// The first cause of an end and where it happened. Unused numbers are absent.

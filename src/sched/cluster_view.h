@@ -36,8 +36,8 @@ struct PendingView {
   std::uint32_t ranks_per_node = 1;
   NodeRequest per_node;
   std::optional<Duration> limit;  // run time limit with all that the job may spend before it
-  std::vector<NodeId> only;       // ascending; empty: any node
-  std::vector<NodeId> avoid;      // ascending
+  std::optional<std::vector<NodeId>> only;  // ascending; nullopt: any node
+  std::vector<NodeId> avoid;                // ascending
 };
 
 /// What an attempt holds and until when at the latest; nullopt: no end is known.

@@ -45,7 +45,7 @@ class Pass {
 
  private:
   void treat(const PendingView& job) {
-    const bool named = !job.only.empty() || !job.avoid.empty();
+    const bool named = job.only || !job.avoid.empty();
     if (!named) {
       const auto it = lacking_.find(shape_of(job));
       if (it != lacking_.end()) return wait(job, it->second);

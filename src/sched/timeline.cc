@@ -8,7 +8,7 @@
 namespace artel::sched {
 
 bool may_use(const PendingView& job, NodeId node) {
-  if (!job.only.empty() && !std::ranges::binary_search(job.only, node)) return false;
+  if (job.only && !std::ranges::binary_search(*job.only, node)) return false;
   return !std::ranges::binary_search(job.avoid, node);
 }
 

@@ -235,7 +235,7 @@ class World {
       part.per_node = {.whole_node = false, .gpus = GpuMilli{random_.between(1, 8) * 1000}};
     }
     spec.components.push_back(part);
-    spec.priority = static_cast<std::int32_t>(random_.between(0, 3));
+    spec.priority = -static_cast<std::int32_t>(random_.between(0, 3));
     spec.argv = {"run", std::to_string(random_.between(10, 20'000)),
                  random_.chance(150) ? "3" : "0"};
     if (random_.chance(500)) spec.time_limit = random_.delay(5'000, 60'000);

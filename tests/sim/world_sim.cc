@@ -106,7 +106,10 @@ bool holds(std::uint64_t seed, WorldResult& total) {
 int run_seeds(const std::vector<std::uint64_t>& seeds) {
   WorldResult total;
   int failed = 0;
-  for (const std::uint64_t seed : seeds) failed += holds(seed, total) ? 0 : 1;
+  // Five are enough to work on.
+  for (const std::uint64_t seed : seeds) {
+    if (failed < 5) failed += holds(seed, total) ? 0 : 1;
+  }
   fmt::print(
       "{} seeds, {} broken; {} steps, {} submissions acknowledged, {} starts on nodes, {} "
       "controller crashes\n",
@@ -132,6 +135,9 @@ int run_mutations(const Arguments& arguments) {
     WorldResult result;
     for (; seed < arguments.first + arguments.seeds && !result.broken; ++seed)
       result = run(seed, mutation);
+    // The same seed must hold with the mechanism on: otherwise it is not the mutation that was
+    // caught.
+    if (result.broken && run(seed - 1).broken) result.broken.reset();
     if (!result.broken) ++missed;
     fmt::print("{}: {}\n", name,
                result.broken ? "caught by seed " + std::to_string(seed - 1) + ": " + *result.broken

@@ -15,10 +15,67 @@ namespace {
 constexpr std::size_t kMaxName = 128;
 constexpr std::uint32_t kMaxRanksPerNode = 4096;
 constexpr Duration kMaxGrace{std::chrono::hours{1}};
+constexpr std::size_t kMaxScript = 1U << 20U;
+constexpr std::size_t kMaxArguments =
+    2U << 20U;                          // arguments and environment together, as usual for exec
+constexpr std::size_t kMaxPath = 4096;  // PATH_MAX
+constexpr std::uint32_t kMaxRetries = 100;
 
 bool has_control_characters(const std::string& text) {
   return std::ranges::any_of(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+std::size_t size_of_arguments(const JobSpec& spec) {
+  std::size_t size = 0;
+  for (const std::string& word : spec.argv) size += word.size() + 1;
+  for (const auto& [name, value] : spec.environment) size += name.size() + value.size() + 2;
+  return size;
+}
+
+// What one job may cost the controller and the nodes.
+Result<> check_sizes(const JobSpec& spec) {
+  const auto too_long = [](std::string_view what, std::size_t has, std::size_t most) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {} bytes, at most {} are possible", what, has, most));
+  };
+  if (spec.script.size() > kMaxScript) return too_long("script", spec.script.size(), kMaxScript);
+  if (const std::size_t size = size_of_arguments(spec); size > kMaxArguments) {
+    return too_long("arguments and environment", size, kMaxArguments);
+  }
+  if (spec.working_directory.size() > kMaxPath) {
+    return too_long("working directory", spec.working_directory.size(), kMaxPath);
+  }
+  const AttemptKey longest{JobId{UINT64_MAX}, TaskIndex{UINT32_MAX}, AttemptNo{UINT32_MAX}};
+  for (const std::string* pattern : {&spec.output, &spec.error}) {
+    if (pattern->size() > kMaxPath) return too_long("output", pattern->size(), kMaxPath);
+    const std::size_t size = expand_pattern(*pattern, spec, longest).size();
+    if (size > kMaxPath) return too_long("output", size, kMaxPath);
+  }
+  for (const std::string* name : {&spec.team, &spec.queue, &spec.project, &spec.client_token}) {
+    if (name->size() > kMaxName) return too_long("a name", name->size(), kMaxName);
+  }
+  return {};
+}
+
+// What no user may set, or nobody yet.
+Result<> check_offers(const Caller& caller, const JobSpec& spec) {
+  if (spec.priority > 0 && !caller.is_operator) {
+    return fail(
+        ErrorCode::kPermissionDenied,
+        fmt::format("priority: {} is for operators, others may set 0 or less", spec.priority));
+  }
+  const auto invalid = [](std::string text) {
+    return fail(ErrorCode::kInvalidArgument, std::move(text));
+  };
+  if (!spec.acting_for.empty()) return invalid("acting for another user is not offered yet");
+  if (!spec.shared_with.empty()) return invalid("sharing a job is not offered yet");
+  for (const std::uint32_t retries :
+       {spec.retries.application, spec.retries.node, spec.retries.launch}) {
+    if (retries > kMaxRetries)
+      return invalid(fmt::format("retries: {}, at most {} are possible", retries, kMaxRetries));
+  }
+  return {};
 }
 
 Result<> check_form(const JobSpec& spec) {
@@ -85,31 +142,51 @@ Result<std::string> choose_name(std::string_view what, const std::string& given,
 
 void ControllerState::submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs,
                              Time now) {
-  std::vector<JobSpec> admitted;
+  // A repetition is answered before anything is checked: the first time decided.
+  std::vector<std::pair<std::optional<JobId>, JobSpec>> admitted;
+  std::size_t fresh = 0;
   for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (const auto known = find_repeated(caller, specs[i])) {
+      admitted.emplace_back(known, JobSpec{});
+      continue;
+    }
     auto spec = admit(caller, std::move(specs[i]));
     if (!spec) {
       Error error = spec.error();
-      if (specs.size() > 1)
+      if (specs.size() > 1) {
         error.text = fmt::format("job {} of {}: {}", i + 1, specs.size(), error.text);
+      }
       return effects_.replies.push_back({request, std::unexpected(std::move(error))});
     }
-    admitted.push_back(std::move(*spec));
+    admitted.emplace_back(std::nullopt, std::move(*spec));
+    ++fresh;
   }
-  if (jobs_.size() + admitted.size() > config_.max_jobs) {
+  if (jobs_.size() + fresh > config_.max_jobs) {
     return effects_.replies.push_back(
         {request, fail(ErrorCode::kTryAgain,
                        fmt::format("{} jobs wait or run, the limit is {}; try again in 60 s",
                                    jobs_.size(), config_.max_jobs))});
   }
   Submitted submitted;
-  for (JobSpec& spec : admitted) submitted.jobs.push_back(add_job(std::move(spec), now));
+  for (auto& [known, spec] : admitted) {
+    submitted.jobs.push_back(known ? *known : add_job(std::move(spec), now));
+  }
   effects_.replies.push_back({request, std::move(submitted)});
+}
+
+std::optional<JobId> ControllerState::find_repeated(const Caller& caller,
+                                                    const JobSpec& spec) const {
+  if (spec.client_token.empty()) return std::nullopt;
+  const auto known = tokens_.find(std::pair(caller.owner.uid, spec.client_token));
+  if (known == tokens_.end()) return std::nullopt;
+  return known->second;
 }
 
 Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const {
   spec.owner = caller.owner;
-  if (auto ok = check_form(spec); !ok) return fail(ok);
+  for (const auto& ok : {check_form(spec), check_sizes(spec), check_offers(caller, spec)}) {
+    if (!ok) return fail(ok);
+  }
   auto team = choose_name("team", spec.team, config_.teams);
   if (!team) return fail(team);
   spec.team = std::move(*team);
@@ -178,10 +255,8 @@ Result<> ControllerState::check_fit(const JobSpec& spec) const {
 }
 
 JobId ControllerState::add_job(JobSpec spec, Time now) {
-  if (!spec.client_token.empty()) {
-    const auto known = tokens_.find(std::pair(spec.owner.uid, spec.client_token));
-    if (known != tokens_.end()) return known->second;
-  }
+  // Twice in one call: the first of them has just been added.
+  if (const auto known = find_repeated({.owner = spec.owner}, spec)) return *known;
   last_job_.value += 1;
   counter_touched_ = true;
   const JobId id = last_job_;

@@ -114,7 +114,7 @@ void ControllerState::reconcile_held(NodeEntry& on, const HeldAttempt& held, Tim
   }
   switch (held.phase) {
     case NodePhase::kEnded:
-      part_ended(*live, *part, held.end.value_or(NodeEnd{.ended = now}), now);
+      part_ended(*live, *part, held.end.value_or(NodeEnd{.ended = now}), now, true);
       return send(id, ForgetAttempt{held.key});
     case NodePhase::kReady:
       if (part->phase <= NodePhase::kStarting) return part_ready(*live, *part, held.port, now);
@@ -123,7 +123,7 @@ void ControllerState::reconcile_held(NodeEntry& on, const HeldAttempt& held, Tim
     case NodePhase::kRunning:
       if (part->phase <= NodePhase::kStarting && held.started) {
         part->phase = NodePhase::kStarting;
-        return part_started(*live, *part, *held.started, now);
+        return part_started(*live, *part, *held.started, now, true);
       }
       break;
     case NodePhase::kPreparing:
@@ -144,7 +144,8 @@ void ControllerState::reconcile_missing(LiveJob& live, NodePart& part, bool rebo
     case NodePhase::kEnded:
       return;
     case NodePhase::kEnding:
-      return part_ended(live, part, NodeEnd{.ended = now, .cause = live.attempt->cause}, now);
+      return part_ended(live, part, NodeEnd{.ended = now, .cause = live.attempt->cause}, now,
+                        false);
     case NodePhase::kReady:
     case NodePhase::kStarting:
     case NodePhase::kRunning:
@@ -158,7 +159,7 @@ void ControllerState::reconcile_missing(LiveJob& live, NodePart& part, bool rebo
                                      : fmt::format("{} has lost the attempt", name)};
   // Whether it ran is not known; a start that was ordered counts as one, so that the next attempt
   // waits for this node's word.
-  part_ended(live, part, NodeEnd{.ended = now, .cause = cause, .is_origin = true}, now);
+  part_ended(live, part, NodeEnd{.ended = now, .cause = cause, .is_origin = true}, now, false);
 }
 
 void ControllerState::agent_message(SessionId session, const FromAgent& message, Time now) {
@@ -170,8 +171,9 @@ void ControllerState::agent_message(SessionId session, const FromAgent& message,
     if (part != nullptr) act(*live, *part);
   };
   const auto ended = [&](const AttemptKey& key, NodeEnd end) {
-    with_part(key,
-              [&](LiveJob& live, NodePart& part) { part_ended(live, part, std::move(end), now); });
+    with_part(key, [&](LiveJob& live, NodePart& part) {
+      part_ended(live, part, std::move(end), now, false);
+    });
     if (entry(id).strays.erase(key) > 0) pass_due_ = true;
     // Also an end that nobody waits for: it would be re-sent for ever.
     if (!is_beyond_store(key.job)) send(id, ForgetAttempt{key});
@@ -187,7 +189,7 @@ void ControllerState::agent_message(SessionId session, const FromAgent& message,
                       },
                       [&](const AttemptStarted& m) {
                         with_part(m.key, [&](LiveJob& live, NodePart& part) {
-                          part_started(live, part, m.at, now);
+                          part_started(live, part, m.at, now, false);
                         });
                       },
                       [&](const AttemptEnded& m) { ended(m.key, m.end); }},

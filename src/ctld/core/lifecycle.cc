@@ -14,14 +14,14 @@ namespace {
 
 JobState outcome_of(const Cause& cause) {
   switch (cause.code) {
-    case CauseCode::kNone:
-      return JobState::kCompleted;
     case CauseCode::kExit:
       return cause.exit_code == 0 ? JobState::kCompleted : JobState::kFailed;
     case CauseCode::kSignal:
     case CauseCode::kAbort:
     case CauseCode::kLeftEarly:
     case CauseCode::kExecFailed:
+    case CauseCode::kNone:
+    case CauseCode::kUnknown:
     case CauseCode::kOutputFailed:
       return JobState::kFailed;
     case CauseCode::kCancel:
@@ -39,6 +39,35 @@ JobState outcome_of(const Cause& cause) {
       return JobState::kBootFail;
   }
   return JobState::kFailed;
+}
+
+bool is_cancelled(const LiveJob& live) { return live.job.cause.code == CauseCode::kCancel; }
+
+struct Retry {
+  std::uint32_t* used;  // null: ends of this kind are not repeated
+  std::uint32_t allowed;
+};
+
+Retry retry_of(Job& job, JobState outcome) {
+  const RetryBudgets& budget = job.spec->retries;
+  if (outcome == JobState::kNodeFail) return {&job.retries.node, budget.node};
+  if (outcome == JobState::kBootFail) return {&job.retries.launch, budget.launch};
+  if (outcome == JobState::kFailed) return {&job.retries.application, budget.application};
+  return {nullptr, 0};
+}
+
+bool may_retry(LiveJob& live, JobState outcome) {
+  const Retry retry = retry_of(live.job, outcome);
+  return retry.used != nullptr && *retry.used < retry.allowed;
+}
+
+// A node's clock may differ from ours. What it reports at once is believed only near our own time;
+// what it kept while it was away, as far as it is possible at all.
+constexpr Duration kClockTolerance{std::chrono::seconds{5}};
+
+Time believed(Time said, Time first, Time now, bool kept) {
+  if (!kept && (said < now - kClockTolerance || said > now)) return now;
+  return std::max(std::min(first, now), std::min(said, now));
 }
 
 }  // namespace
@@ -149,7 +178,7 @@ void ControllerState::send_start(LiveJob& live) {
   }
 }
 
-void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time now) {
+void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time now, bool kept) {
   if (part.phase == NodePhase::kEnding) {
     // It crossed our order to end; that order may be lost as well.
     return send(part.share.node, EndAttempt{live.attempt->key, live.attempt->cause, false});
@@ -158,17 +187,12 @@ void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time 
   part.phase = NodePhase::kRunning;
   touch(live);
   if (live.attempt->started_at) return;
-  // The node's clock may differ from ours; the run cannot have begun before it was placed nor after
-  // now.
-  live.attempt->started_at = std::clamp(at, live.attempt->allocated_at, now);
+  live.attempt->started_at = believed(at, live.attempt->allocated_at, now, kept);
   event(now, "start", live.job.id, entry(part.share.node).node.config.name, "");
   if (live.job.spec->time_limit) {
     live.attempt->limit_end = *live.attempt->started_at + *live.job.spec->time_limit;
-    // The nodes keep the limit themselves; this is for one that does not.
-    set_timer(live, *live.attempt->limit_end + live.job.spec->grace + config_.prepare_timeout);
-  } else {
-    set_timer(live, std::nullopt);
   }
+  set_timer(live, overdue_at(live));
   if (live.job.state == JobState::kPreparing) move_to(live, JobState::kRunning);
 }
 
@@ -177,6 +201,12 @@ void ControllerState::forgive(NodeEntry& on) {
   if (on.node.strikes == 0) return;
   on.node.strikes = 0;
   touch_node(on);
+}
+
+// The nodes keep the limit themselves; this is for one that does not.
+std::optional<Time> ControllerState::overdue_at(const LiveJob& live) const {
+  if (!live.attempt->limit_end) return std::nullopt;
+  return *live.attempt->limit_end + live.job.spec->grace + config_.prepare_timeout;
 }
 
 void ControllerState::blame(const Cause& cause) {
@@ -216,10 +246,13 @@ void ControllerState::end_attempt(LiveJob& live, const Cause& cause, bool immedi
   finish_if_done(live, now);
 }
 
-void ControllerState::close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now) {
+void ControllerState::close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now, bool kept) {
   Attempt& attempt = *live.attempt;
-  end.ended = std::clamp(end.ended, attempt.allocated_at, now);
-  if (end.started != Time{}) end.started = std::clamp(end.started, attempt.allocated_at, end.ended);
+  end.ended = believed(end.ended, attempt.allocated_at, now, kept);
+  // As far before the end as the node says, but not before there was anything.
+  if (end.started != Time{}) {
+    end.started = attempt.started_at ? std::min(*attempt.started_at, end.ended) : end.ended;
+  }
   part.end = std::move(end);
   part.phase = NodePhase::kEnded;
   sched::release(entry(part.share.node).free, part.share);
@@ -227,15 +260,15 @@ void ControllerState::close_part(LiveJob& live, NodePart& part, NodeEnd end, Tim
   touch(live);
 }
 
-void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Time now) {
+void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Time now, bool kept) {
   if (part.phase == NodePhase::kEnded) return;
   const Cause cause = end.cause;
   Attempt& attempt = *live.attempt;
   // The word that it started may be lost or late.
   if (end.started != Time{} && !attempt.started_at) {
-    attempt.started_at = std::clamp(end.started, attempt.allocated_at, now);
+    attempt.started_at = believed(end.started, attempt.allocated_at, now, true);
   }
-  close_part(live, part, std::move(end), now);
+  close_part(live, part, std::move(end), now, kept);
   const bool ended_well = outcome_of(cause) == JobState::kCompleted;
   if (!ended_well) return end_attempt(live, cause, false, now);
   move_to(live, JobState::kCompleting);
@@ -246,8 +279,11 @@ void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Tim
 void ControllerState::finish_if_done(LiveJob& live, Time now) {
   Attempt& attempt = *live.attempt;
   if (is_final(live.job.state) || attempt.ended_at) return;
-  const bool may_requeue =
-      attempt.outcome == JobState::kNodeFail || attempt.outcome == JobState::kBootFail;
+  const bool requeue_follows = !is_cancelled(live) && may_retry(live, attempt.outcome);
+  // An end without a failure is only reported when all ranks of the gang have ended well.
+  const bool known =
+      attempt.outcome != JobState::kPending ||
+      std::ranges::any_of(attempt.parts, [](const NodePart& part) { return part.end.has_value(); });
   for (const NodePart& part : attempt.parts) {
     if (part.phase == NodePhase::kEnded) continue;
     const Node& node = entry(part.share.node).node;
@@ -255,9 +291,11 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
     // one (S4). Until it comes back nothing is placed there anyway.
     const bool lost =
         node.contact != NodeContact::kUp && now >= node.contact_since + config_.prepare_timeout;
-    if (attempt.outcome == JobState::kPending || !lost || (may_requeue && attempt.start_ordered))
-      return;
+    if (!known || !lost || (requeue_follows && attempt.start_ordered)) return;
   }
+  const auto first_end = std::ranges::find_if(
+      attempt.parts, [](const NodePart& part) { return part.end.has_value(); });
+  const Cause well = first_end == attempt.parts.end() ? Cause{} : first_end->end->cause;
   for (NodePart& part : attempt.parts) {
     if (part.phase == NodePhase::kEnded) continue;
     const std::string& name = entry(part.share.node).node.config.name;
@@ -267,11 +305,11 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
                                       .code = CauseCode::kNodeLost,
                                       .node = name,
                                       .text = fmt::format("{} could not be asked any more", name)}},
-               now);
+               now, false);
   }
   if (attempt.outcome == JobState::kPending) {
     attempt.outcome = JobState::kCompleted;
-    attempt.cause = attempt.parts.front().end->cause;
+    attempt.cause = well;
   }
   attempt.ended_at = now;
   entry(attempt.parts.front().share.node).ports.erase(attempt.master_port);
@@ -280,23 +318,16 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
   move_to(live, JobState::kCompleting);
   const JobState outcome = attempt.outcome;
   const Cause cause = attempt.cause;
-  const bool cancelled = live.job.cause.code == CauseCode::kCancel;
-  if (!cancelled && charge_retry(live, cause, outcome, now)) return;
-  if (cancelled && may_requeue) return make_final(live, JobState::kCancelled, live.job.cause, now);
+  if (requeue_follows) return requeue(live, cause, now);
+  // A run that failed by itself just before it was cancelled keeps its own end.
+  const bool gave_way = is_cancelled(live) && may_retry(live, outcome);
+  if (gave_way) return make_final(live, JobState::kCancelled, live.job.cause, now);
   make_final(live, outcome, cause, now);
 }
 
-bool ControllerState::charge_retry(LiveJob& live, const Cause& cause, JobState outcome, Time now) {
-  const RetryBudgets& budget = live.job.spec->retries;
-  RetriesUsed& used = live.job.retries;
-  const auto charge = [](std::uint32_t& spent, std::uint32_t allowed) {
-    return spent < allowed && ++spent > 0;
-  };
-  bool again = false;
-  if (outcome == JobState::kNodeFail) again = charge(used.node, budget.node);
-  if (outcome == JobState::kBootFail) again = charge(used.launch, budget.launch);
-  if (outcome == JobState::kFailed) again = charge(used.application, budget.application);
-  if (!again) return false;
+void ControllerState::requeue(LiveJob& live, const Cause& cause, Time now) {
+  const JobState outcome = live.attempt->outcome;
+  ++*retry_of(live.job, outcome).used;
   if (const auto id = find_node(cause.node); id && outcome != JobState::kFailed) {
     live.job.excluded.push_back(*id);
   }
@@ -310,7 +341,6 @@ bool ControllerState::charge_retry(LiveJob& live, const Cause& cause, JobState o
                              .planned_start = live.retry_at};
   set_timer(live, live.retry_at);
   event(now, "requeue", live.job.id, "artel-ctld", describe(cause));
-  return true;
 }
 
 void ControllerState::make_final(LiveJob& live, JobState state, const Cause& cause, Time now) {

@@ -88,6 +88,7 @@ void ControllerState::timer_fired(LiveJob& live, Time now) {
   // Completing: whoever is still there is told once more, the hard way, or given up.
   set_timer(live, again);
   if (attempt.outcome != JobState::kPending) return end_attempt(live, attempt.cause, true, now);
+  finish_if_done(live, now);
 }
 
 sched::PendingView ControllerState::pending_view(const LiveJob& live) const {
@@ -106,7 +107,7 @@ sched::PendingView ControllerState::pending_view(const LiveJob& live) const {
   const auto others = std::ranges::count_if(nodes_, [&](const NodeEntry& on) {
     const NodeId id = on.node.id;
     return on.free.usable && !std::ranges::binary_search(out.avoid, id) &&
-           (out.only.empty() || std::ranges::binary_search(out.only, id)) &&
+           (!out.only || std::ranges::binary_search(*out.only, id)) &&
            std::ranges::find(live.job.excluded, id) == live.job.excluded.end();
   });
   if (!live.job.excluded.empty() && static_cast<std::size_t>(others) >= part.nodes) {

@@ -78,7 +78,13 @@ void ControllerState::restore(StoredState stored, Time now) {
       entry(kept.attempt->parts.front().share.node).ports.insert(kept.attempt->master_port);
     }
     // Everybody gets time to come back before anything is concluded from silence.
-    set_timer(kept, now + config_.prepare_timeout);
+    const Time patience = now + config_.prepare_timeout;
+    if (kept.job.state == JobState::kRunning) {
+      const auto overdue = overdue_at(kept);
+      set_timer(kept, overdue ? std::optional(std::max(*overdue, patience)) : std::nullopt);
+    } else {
+      set_timer(kept, patience);
+    }
   }
 }
 

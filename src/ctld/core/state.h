@@ -74,20 +74,23 @@ class ControllerState {
   Result<JobSpec> admit(const Caller& caller, JobSpec spec) const;
   [[nodiscard]] Result<> check_fit(const JobSpec& spec) const;
   Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
+  [[nodiscard]] std::optional<JobId> find_repeated(const Caller& caller, const JobSpec& spec) const;
   JobId add_job(JobSpec spec, Time now);
 
   // lifecycle.cc
   void place(LiveJob& live, std::vector<NodeShare> shares, Time now);
   [[nodiscard]] LaunchSpec launch_spec(const LiveJob& live, std::size_t index) const;
   void part_ready(LiveJob& live, NodePart& part, std::uint16_t port, Time now);
-  void part_started(LiveJob& live, NodePart& part, Time at, Time now);
-  void part_ended(LiveJob& live, NodePart& part, NodeEnd end, Time now);
+  /// `kept`: the node says it late, having been out of contact.
+  void part_started(LiveJob& live, NodePart& part, Time at, Time now, bool kept);
+  void part_ended(LiveJob& live, NodePart& part, NodeEnd end, Time now, bool kept);
+  [[nodiscard]] std::optional<Time> overdue_at(const LiveJob& live) const;
   /// Records the first cause, tells all parts that are left to end.
   void end_attempt(LiveJob& live, const Cause& cause, bool immediately, Time now);
-  void close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now);
+  void close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now, bool kept);
   /// Closes the attempt if nothing of it can be waited for any more.
   void finish_if_done(LiveJob& live, Time now);
-  [[nodiscard]] bool charge_retry(LiveJob& live, const Cause& cause, JobState outcome, Time now);
+  void requeue(LiveJob& live, const Cause& cause, Time now);
   void make_final(LiveJob& live, JobState state, const Cause& cause, Time now);
   void move_to(LiveJob& live, JobState state);
   void send_start(LiveJob& live);

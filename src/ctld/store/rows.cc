@@ -308,6 +308,7 @@ bool is_known(CauseCode code) {
     case CauseCode::kExecFailed:
     case CauseCode::kOutputFailed:
     case CauseCode::kRetriesSpent:
+    case CauseCode::kUnknown:
       return true;
   }
   return false;

@@ -90,7 +90,7 @@ Actor known_actor(std::uint32_t value) {
 }
 
 CauseCode known_code(std::uint32_t value) {
-  if (value > UINT8_MAX) return CauseCode::kNone;
+  if (value > UINT8_MAX) return CauseCode::kUnknown;
   switch (static_cast<CauseCode>(value)) {
     case CauseCode::kNone:
     case CauseCode::kExit:
@@ -107,9 +107,10 @@ CauseCode known_code(std::uint32_t value) {
     case CauseCode::kExecFailed:
     case CauseCode::kOutputFailed:
     case CauseCode::kRetriesSpent:
+    case CauseCode::kUnknown:
       return static_cast<CauseCode>(value);
   }
-  return CauseCode::kNone;
+  return CauseCode::kUnknown;
 }
 
 template <typename Field>

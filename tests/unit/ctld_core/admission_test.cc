@@ -116,6 +116,41 @@ TEST_CASE("bad values are refused with the thing named") {
   CHECK_THAT(refusal(share), Catch::StartsWith("gpus per node: shares"));
 }
 
+TEST_CASE("nobody but an operator puts himself first") {
+  JobSpec first = spec();
+  first.priority = 1;
+  CHECK_THAT(refusal(first, ErrorCode::kPermissionDenied),
+             Catch::StartsWith("priority: 1 is for operators"));
+  Cluster cluster;
+  CHECK(cluster.submit(kOperator, {first}));
+  first.priority = -1;
+  CHECK(cluster.submit(kAlice, {first}));
+}
+
+TEST_CASE("a job that would cost too much is refused with the limit") {
+  JobSpec script = spec();
+  script.script = "#!/bin/sh\n" + std::string(1U << 20U, 'x');
+  CHECK_THAT(refusal(script), Catch::StartsWith("script: 1048586 bytes, at most 1048576"));
+  JobSpec environment = spec();
+  environment.environment.emplace_back("A", std::string(2U << 20U, 'x'));
+  CHECK_THAT(refusal(environment), Catch::StartsWith("arguments and environment:"));
+  JobSpec output = spec();
+  output.name = std::string(100, 'n');
+  for (int i = 0; i < 100; ++i) output.output += "%x";
+  CHECK_THAT(refusal(output), Catch::StartsWith("output: 10"));
+}
+
+TEST_CASE(
+    "a repetition is answered although the queue is full or the request would be refused now") {
+  StoredState stored;
+  stored.last_job = JobId{5};
+  stored.tokens.push_back({.uid = 1001, .token = "t1", .job = JobId{5}, .at = kStart});
+  Cluster cluster(std::move(stored));
+  JobSpec once = spec(99);
+  once.client_token = "t1";
+  CHECK(cluster.submit(once) == JobId{5});
+}
+
 TEST_CASE("a waiting job is cancelled at once, and only by its owner or an operator") {
   Cluster cluster;
   const JobId id = cluster.submit(spec());

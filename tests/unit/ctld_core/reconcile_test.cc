@@ -126,6 +126,86 @@ TEST_CASE("a node lost while it prepared does not hold up a cancel") {
   CHECK(cluster.job(id)->state == JobState::kCancelled);
 }
 
+TEST_CASE("a job whose node is lost for good can be cancelled") {
+  Cluster cluster;
+  cluster.connect_all();
+  const AttemptKey key = cluster.run(spec(2));
+  cluster.disconnect(0);
+  const Cause lost{.actor = Actor::kNode, .code = CauseCode::kStepLost, .node = "hgx01"};
+  cluster.from(1, AttemptEnded{key, ended(cluster.now, lost)});
+  (void)cluster.tick(seconds{600});
+  REQUIRE(cluster.job(key.job)->state == JobState::kCompleting);
+  REQUIRE(cluster.cancel(kAlice, key.job));
+  CHECK(cluster.job(key.job)->state == JobState::kCancelled);
+}
+
+TEST_CASE("a silent node holds up a repetition for the application's sake as well") {
+  Cluster cluster;
+  cluster.connect_all();
+  JobSpec again = spec(2);
+  again.retries.application = 1;
+  const AttemptKey key = cluster.run(again);
+  cluster.disconnect(0);
+  cluster.from(1, AttemptEnded{key, ended(cluster.now, {.actor = Actor::kApplication,
+                                                        .code = CauseCode::kExit,
+                                                        .node = "hgx02",
+                                                        .rank = 1,
+                                                        .exit_code = 3})});
+  for (int i = 0; i < 10; ++i) (void)cluster.tick(seconds{60});
+  CHECK(cluster.job(key.job)->state == JobState::kCompleting);
+}
+
+TEST_CASE(
+    "a gang that ended well is completed although one of its nodes is lost before it says so") {
+  Cluster cluster;
+  cluster.connect_all();
+  const AttemptKey key = cluster.run(spec(2));
+  cluster.disconnect(0);
+  cluster.from(1, AttemptEnded{key, ended(cluster.now, well())});
+  (void)cluster.tick(seconds{60});
+  CHECK(cluster.job(key.job)->state == JobState::kCompleted);
+}
+
+TEST_CASE("a limit is kept by a controller that was started during the run") {
+  Cluster before;
+  before.connect_all();
+  JobSpec limited = spec(1);
+  limited.time_limit = seconds{1000};
+  const AttemptKey key = before.run(limited);
+  Cluster after(stored_of(before, key.job));
+  for (std::uint32_t node = 0; node < 4; ++node) {
+    std::vector<HeldAttempt> held;
+    if (node == 0) held.push_back({.key = key, .phase = NodePhase::kRunning, .started = kStart});
+    after.connect(node, held);
+  }
+  CHECK(sent<EndAttempt>(after.tick(seconds{900})).empty());
+  CHECK(sent<EndAttempt>(after.tick(seconds{300})).size() == 1);
+}
+
+TEST_CASE("a job that names nodes waits when none of them is configured any more") {
+  Cluster before;
+  JobSpec named = spec(1);
+  named.nodes_wanted = {"hgx02"};
+  const JobId id = before.submit(named);
+  StoredState stored = stored_of(before, id);
+  auto gone = std::make_shared<JobSpec>(*stored.jobs[0].spec);
+  gone->nodes_wanted = {"gone01"};
+  stored.jobs[0].spec = gone;
+  Cluster after(std::move(stored));
+  after.connect_all();
+  (void)after.tick();
+  CHECK(after.job(id)->state == JobState::kPending);
+}
+
+TEST_CASE("a cause that this version does not know is no success") {
+  Cluster cluster;
+  cluster.connect_all();
+  const AttemptKey key = cluster.run(spec(1));
+  cluster.from(0, AttemptEnded{key, ended(cluster.now,
+                                          {.actor = Actor::kSystem, .code = CauseCode::kUnknown})});
+  CHECK(cluster.job(key.job)->state == JobState::kFailed);
+}
+
 TEST_CASE("what a node still runs of a job that was given up is ended before the node is used") {
   Cluster cluster;
   cluster.connect_all();

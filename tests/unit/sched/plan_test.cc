@@ -177,7 +177,7 @@ TEST_CASE("nodes that are down count as down, not as busy") {
 
 TEST_CASE("named and avoided nodes are kept") {
   ClusterView view = cluster(3, {whole(1, 1), whole(2, 1)});
-  view.pending[0].only = {NodeId{2}};
+  view.pending[0].only = std::vector{NodeId{2}};
   view.pending[1].avoid = {NodeId{0}};
   const Plan plan = make_plan(view);
   REQUIRE(plan.starts.size() == 2);
