@@ -12,9 +12,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
-#include <optional>
+#include <deque>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "noded/os/files.h"
@@ -151,26 +155,42 @@ Result<OutputPiece> read_output(const OutputRequest& request) {
   return piece;
 }
 
-OutputReader::OutputReader() {
-  for (std::size_t i = 0; i < kThreads; ++i) threads_.emplace_back([this] { work(); });
+struct OutputReader::Shared {
+  struct Waiting {
+    OutputRequest request;
+    Done done;
+  };
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Waiting> waiting;
+  int calling = 0;  // `done` functions that run
+  bool stopping = false;
+};
+
+OutputReader::OutputReader() : shared_(std::make_shared<Shared>()) {
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    std::thread([shared = shared_] { work(shared); }).detach();
+  }
 }
 
-OutputReader::~OutputReader() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    waiting_.clear();
-  }
-  changed_.notify_all();
-  threads_.clear();
+OutputReader::~OutputReader() { stop(); }
+
+void OutputReader::stop() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->stopping = true;
+  shared_->waiting.clear();
+  shared_->changed.notify_all();
+  shared_->changed.wait(lock, [this] { return shared_->calling == 0; });
 }
 
 void OutputReader::read(OutputRequest request, Done done) {
   {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.size() < kMaxWaiting) {
-      waiting_.push_back({std::move(request), std::move(done)});
-      changed_.notify_one();
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->stopping) return;
+    if (shared_->waiting.size() < kMaxWaiting) {
+      shared_->waiting.push_back({std::move(request), std::move(done)});
+      shared_->changed.notify_one();
       return;
     }
   }
@@ -179,17 +199,24 @@ void OutputReader::read(OutputRequest request, Done done) {
       fmt::format("{} reads of output wait on this node already; try again in 2 s", kMaxWaiting)));
 }
 
-void OutputReader::work() {
+void OutputReader::work(const std::shared_ptr<Shared>& shared) {
+  std::unique_lock lock(shared->mutex);
   while (true) {
-    Waiting next;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-      if (stopping_) return;
-      next = std::move(waiting_.front());
-      waiting_.pop_front();
-    }
-    next.done(read_output(next.request));
+    shared->changed.wait(lock, [&] { return shared->stopping || !shared->waiting.empty(); });
+    if (shared->stopping) return;
+    Shared::Waiting next = std::move(shared->waiting.front());
+    shared->waiting.pop_front();
+    lock.unlock();
+    auto piece = read_output(next.request);
+    lock.lock();
+    if (shared->stopping) return;
+    ++shared->calling;
+    lock.unlock();
+    next.done(std::move(piece));
+    next.done = nullptr;
+    lock.lock();
+    --shared->calling;
+    shared->changed.notify_all();
   }
 }
 

@@ -8,15 +8,11 @@
 // Thread: read() from any; `done` is called from the reader's threads.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -50,27 +46,22 @@ class OutputReader {
   using Done = std::function<void(Result<OutputPiece>)>;
 
   OutputReader();
-  /// Drops what waits, and waits for what is being read.
   ~OutputReader();
   OutputReader(const OutputReader&) = delete;
   OutputReader& operator=(const OutputReader&) = delete;
 
-  /// Error kTryAgain to `done` at once where too many wait already.
+  /// Error kTryAgain to `done` at once where too many wait already. Dropped after stop().
   void read(OutputRequest request, Done done);
+  /// Drops what waits and what is being read; no `done` is called after it returns. Threads that
+  /// hang in a file system are left to themselves.
+  void stop();
 
  private:
-  struct Waiting {
-    OutputRequest request;
-    Done done;
-  };
+  struct Shared;
 
-  void work();
+  static void work(const std::shared_ptr<Shared>& shared);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Waiting> waiting_;
-  bool stopping_ = false;
-  std::vector<std::jthread> threads_;
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace artel::noded

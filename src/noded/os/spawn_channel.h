@@ -22,7 +22,7 @@ struct SpawnPacket {
 };
 
 /// Longest encoded SpawnPacket.
-inline constexpr std::size_t kMaxSpawnPacket = 32 * 1024;
+inline constexpr std::size_t kMaxSpawnPacket = 32U << 10U;
 
 std::string encode_spawn(const SpawnPacket& packet);
 std::optional<SpawnPacket> decode_spawn(std::string_view bytes);

@@ -1,6 +1,7 @@
 #include "noded/os/step_link.h"
 
 #include <fmt/format.h>
+#include <sys/un.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -18,10 +19,15 @@ void StepLink::connect(const std::filesystem::path& path) {
   if (closed_) return;
   boost::system::error_code error;
   // A local socket connects at once or not at all: the kernel answers from the listener's backlog.
-  socket_.open(boost::asio::local::stream_protocol(), error);
-  if (!error) socket_.non_blocking(true, error);
-  if (!error && path.string().size() >= 108) error = boost::asio::error::name_too_long;
-  if (!error) socket_.connect(boost::asio::local::stream_protocol::endpoint(path.string()), error);
+  static_cast<void>(socket_.open(boost::asio::local::stream_protocol(), error));
+  if (!error) static_cast<void>(socket_.non_blocking(true, error));
+  if (!error && path.string().size() >= sizeof(sockaddr_un::sun_path)) {
+    error = boost::asio::error::name_too_long;
+  }
+  if (!error) {
+    const boost::asio::local::stream_protocol::endpoint endpoint(path.string());
+    static_cast<void>(socket_.connect(endpoint, error));
+  }
   if (error) {
     boost::asio::post(
         socket_.get_executor(),
@@ -43,7 +49,7 @@ void StepLink::send(const ToStep& message) {
 void StepLink::close() {
   closed_ = true;
   boost::system::error_code ignored;
-  socket_.close(ignored);
+  static_cast<void>(socket_.close(ignored));
 }
 
 void StepLink::read_some() {
