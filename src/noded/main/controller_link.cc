@@ -60,7 +60,10 @@ Result<> ControllerLink::load() {
 
 void ControllerLink::start() { stream_.start(); }
 
-void ControllerLink::stop() { stream_.stop(); }
+void ControllerLink::stop() {
+  stream_.stop();  // asks the reader
+  reader_.stop();  // answers through the stream, which is still there
+}
 
 void ControllerLink::send(const FromAgent& message) {
   if (session_) stream_.send(*session_, message);

@@ -34,7 +34,7 @@ class ControllerLink {
   Result<> load();
   /// Begins to dial, for ever.
   void start();
-  /// After the loop has stopped.
+  /// After the loop has stopped; nothing happens after it returns.
   void stop();
 
   /// Dropped where there is no contact.
@@ -55,7 +55,6 @@ class ControllerLink {
   std::optional<SessionId> session_;
   std::string last_trouble_;
   std::chrono::steady_clock::time_point trouble_logged_;
-  // The stream's events use the reader, so the stream goes first.
   OutputReader reader_;
   rpc::AgentStream stream_;
 };

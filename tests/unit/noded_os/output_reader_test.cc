@@ -166,5 +166,25 @@ TEST_CASE("the reader's threads never lend their identity to others") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("after a stop nothing is answered, and what was answered is finished") {
+  const Scene scene;
+  std::atomic<int> running = 0;
+  std::atomic<bool> stopped = false;
+  std::atomic<int> late = 0;
+  OutputReader reader;
+  for (int i = 0; i < 16; ++i) {
+    reader.read(scene.request(scene.own), [&](const Result<OutputPiece>&) {
+      ++running;
+      if (stopped) ++late;
+      --running;
+    });
+  }
+  reader.stop();
+  stopped = true;
+  CHECK(running == 0);
+  reader.read(scene.request(scene.own), [&](const Result<OutputPiece>&) { ++late; });
+  CHECK(late == 0);
+}
+
 }  // namespace
 }  // namespace artel::noded
