@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -60,8 +61,8 @@ void set_limits(const RankLimits& limits) {
   raise_limit(RLIMIT_STACK, limits.stack_soft, RLIM_INFINITY);
   raise_limit(RLIMIT_CORE, limits.core_soft, RLIM_INFINITY);
   rlimit files{};
-  if (limits.files_to_hard_limit && ::getrlimit(RLIMIT_NOFILE, &files) == 0) {
-    files.rlim_cur = files.rlim_max;
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::min(files.rlim_max, limits.most_files);
     ::setrlimit(RLIMIT_NOFILE, &files);
   }
 }

@@ -23,7 +23,8 @@ struct RankLimits {
   rlim_t memlock = RLIM_INFINITY;  // RDMA registers memory
   rlim_t stack_soft = 8U << 20U;
   rlim_t core_soft = 0;
-  bool files_to_hard_limit = true;  // soft = hard
+  rlim_t most_files =
+      1U << 20U;  // soft = hard, but programs that walk through all descriptors exist
 };
 
 struct RankLaunch {
