@@ -46,6 +46,7 @@ struct NodeEnd {
   bool is_origin{};        // the cause happened on this node
   std::uint64_t cpu_ms{};  // user + system time of all processes
   Bytes max_rss;
+  bool leftovers{};  // processes that cannot be killed are still there: the node needs a reboot
 
   bool operator==(const NodeEnd&) const = default;
 };

@@ -44,6 +44,10 @@ Result<> ControllerState::agent_connected(SessionId session, const AgentHello& h
   on.node.contact = NodeContact::kUp;
   on.node.contact_since = now;
   on.node.inventory = hello.inventory;
+  if (rebooted && on.node.drained && on.node.drain_reason.starts_with(kRebootDrain)) {
+    on.node.drained = false;
+    on.node.drain_reason.clear();
+  }
   compare_inventory(on);
   touch_node(on);
   pass_due_ = true;

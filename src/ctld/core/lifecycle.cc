@@ -246,6 +246,16 @@ void ControllerState::end_attempt(LiveJob& live, const Cause& cause, bool immedi
   finish_if_done(live, now);
 }
 
+// The books go on, the node does not: what cannot be killed may still use the GPUs (S5). Only a
+// reboot helps.
+void ControllerState::fence(NodeEntry& on, JobId job, Time now) {
+  on.node.drained = true;
+  on.node.drain_reason = fmt::format("{}processes of job {} cannot be killed, reboot the node",
+                                     kRebootDrain, job.value);
+  touch_node(on);
+  event(now, "drain", job, "artel-ctld", on.node.drain_reason);
+}
+
 void ControllerState::close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now, bool kept) {
   Attempt& attempt = *live.attempt;
   end.ended = believed(end.ended, attempt.allocated_at, now, kept);
@@ -264,6 +274,7 @@ void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Tim
   if (part.phase == NodePhase::kEnded) return;
   const Cause cause = end.cause;
   Attempt& attempt = *live.attempt;
+  if (end.leftovers) fence(entry(part.share.node), live.job.id, now);
   // The word that it started may be lost or late.
   if (end.started != Time{} && !attempt.started_at) {
     attempt.started_at = believed(end.started, attempt.allocated_at, now, true);

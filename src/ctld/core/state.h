@@ -22,6 +22,9 @@
 
 namespace artel::ctld {
 
+/// Begins the reason of a drain that ends with a reboot of the node.
+inline constexpr std::string_view kRebootDrain = "leftovers: ";
+
 /// A job that is not final, with its attempt in a form that can be changed.
 struct LiveJob {
   Job job;                          // `attempt` is set only in copies for readers
@@ -96,6 +99,7 @@ class ControllerState {
   void send_start(LiveJob& live);
   void forgive(NodeEntry& on);
   void blame(const Cause& cause);
+  void fence(NodeEntry& on, JobId job, Time now);
   std::uint16_t lease_port(NodeId node);
 
   // agents.cc

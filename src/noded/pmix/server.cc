@@ -306,18 +306,14 @@ pmix_status_t on_query(pmix_proc_t*, pmix_query_t*, std::size_t, pmix_info_cbfun
   return PMIX_ERR_NOT_SUPPORTED;
 }
 
-pmix_status_t on_job_control(const pmix_proc_t*, const pmix_proc_t[], std::size_t,
-                             const pmix_info_t[], std::size_t, pmix_info_cbfunc_t, void*) {
-  return PMIX_ERR_NOT_SUPPORTED;
-}
-
 /// Ends of ranks are seen by the daemon; the library wants somebody to take its events.
 void on_event(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], std::size_t,
               pmix_info_t[], std::size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
   if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
 }
 
-/// What is left null the library answers with "not supported".
+/// What is left null the library answers with "not supported". job_control must be null: with it
+/// the library takes requests of ranks to delete files, and does so with the daemon's rights.
 pmix_server_module_t callbacks() {
   pmix_server_module_t module{};
   module.client_connected2 = on_connected;
@@ -335,7 +331,6 @@ pmix_server_module_t callbacks() {
   module.deregister_events = on_deregister_events;
   module.notify_event = on_notify;
   module.query = on_query;
-  module.job_control = on_job_control;
   return module;
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,6 +50,14 @@ void be_spared_by_oom() {
   }
 }
 
+/// Pipes and connections of hundreds of ranks and nodes. Ranks get limits of their own.
+void open_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// Nothing of the agent's terminal, group, signals or files stays. False where orphans could get
 /// away.
 bool settle_in() {
@@ -63,6 +72,7 @@ bool settle_in() {
   ::fcntl(kListener, F_SETFD, FD_CLOEXEC);
   ::umask(S_IRWXG | S_IRWXO);
   be_spared_by_oom();
+  open_many_files();
   return ::chdir("/") == 0 && ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 

@@ -103,12 +103,13 @@ Check open_output(const std::string& path, const LaunchSpec& spec, Fd& out) {
   return std::nullopt;
 }
 
-/// As root: the client that waits gets it through the agent.
-Check open_spool(const StepPrepare& request, const char* name, Fd& out) {
+/// As root: the client that waits gets it through the agent. The account's, so that ranks may open
+/// it by /dev/stdout.
+Check open_spool(const StepPrepare& request, const char* name, const Account& account, Fd& out) {
   const std::string path = fmt::format("{}/{}", request.directory, name);
   out.reset(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                    S_IRUSR | S_IWUSR));
-  if (out.valid()) return std::nullopt;
+  if (out.valid() && ::fchown(out.get(), account.uid, account.gid) == 0) return std::nullopt;
   return Refusal{CauseCode::kOutputFailed,
                  fmt::format("cannot open spool file '{}': {}", path, std::strerror(errno))};
 }
@@ -125,8 +126,8 @@ Check root_part(const StepPrepare& request, Prepared& out) {
     if (Check failed = write_script(request, out.account)) return failed;
   }
   if (!spec.attached || spec.node_index != 0) return std::nullopt;
-  if (Check failed = open_spool(request, "out", out.output)) return failed;
-  return open_spool(request, "err", out.error);
+  if (Check failed = open_spool(request, "out", out.account, out.output)) return failed;
+  return open_spool(request, "err", out.account, out.error);
 }
 
 Check check_start(const StepPrepare& request) {

@@ -53,6 +53,8 @@ class Preparation {
   /// Kills the child; it still has to be reaped.
   void cancel();
   [[nodiscard]] pid_t pid() const { return pid_; }
+  /// The child has been waited for: its number may belong to somebody else from now on.
+  void reaped() { pid_ = -1; }
 
  private:
   void receive();

@@ -15,14 +15,21 @@
 namespace artel::step {
 namespace {
 
-/// Both ends of a pipe; the daemon's end never blocks, the rank's does.
-Result<std::pair<Fd, Fd>> output_pipe() {
+/// Both ends of a pipe; the daemon's end never blocks, the rank's does. It is the account's, which
+/// may open it by /dev/stdout.
+Result<std::pair<Fd, Fd>> output_pipe(const Account& account) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return fail(ErrorCode::kLaunch,
                 fmt::format("cannot make a pipe for output: {}", std::strerror(errno)));
   }
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  if (::fchown(ends[1], account.uid, account.gid) != 0) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+    return fail(ErrorCode::kLaunch,
+                fmt::format("cannot give a pipe to the user: {}", std::strerror(errno)));
+  }
   constexpr int kPipeSize = 256 << 10;
   ::fcntl(ends[0], F_SETPIPE_SZ, kPipeSize);
   return std::make_pair(Fd(ends[0]), Fd(ends[1]));
@@ -90,7 +97,7 @@ Result<> RankSet::launch_one(std::uint32_t local, RankLaunch& launch) {
     const bool separate = request.spec.attached || !request.spec.error.empty();
     for (Fd* end : {&output, &error}) {
       if (end == &error && !separate) break;
-      Result<std::pair<Fd, Fd>> pipe = output_pipe();
+      Result<std::pair<Fd, Fd>> pipe = output_pipe(context_.prepared.account);
       if (!pipe) return artel::fail(pipe);
       context_.pipes->add(std::move(pipe->first), end == &error);
       *end = std::move(pipe->second);

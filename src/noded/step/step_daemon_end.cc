@@ -38,7 +38,7 @@ void StepDaemon::wait_for_signals() {
 
 void StepDaemon::reap_children() {
   const bool any_left = reap([this](const Reaped& process) {
-    if (process.pid == preparation_.pid()) return;
+    if (process.pid == preparation_.pid()) return preparation_.reaped();
     cpu_ms_ += process.cpu_ms;
     max_rss_ = std::max(max_rss_, process.max_rss);
     if (ranks_) ranks_->took(process);
@@ -140,7 +140,8 @@ void StepDaemon::report_end(const Cause& cause, bool is_origin) {
                  .cause = cause,
                  .is_origin = is_origin,
                  .cpu_ms = cpu_ms_,
-                 .max_rss = max_rss_};
+                 .max_rss = max_rss_,
+                 .leftovers = !unkillable_.empty()};
   log_line(fmt::format("ended: {}", describe(cause)));
   set_phase(NodePhase::kEnded);
 }

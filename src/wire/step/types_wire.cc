@@ -279,6 +279,7 @@ void to_proto(const NodeEnd& end, v1::NodeEnd& out) {
   out.set_is_origin(end.is_origin);
   out.set_cpu_ms(end.cpu_ms);
   out.set_max_rss_bytes(end.max_rss.value);
+  out.set_leftovers(end.leftovers);
 }
 
 NodeEnd from_proto(const v1::NodeEnd& in) {
@@ -289,6 +290,7 @@ NodeEnd from_proto(const v1::NodeEnd& in) {
   end.is_origin = in.is_origin();
   end.cpu_ms = in.cpu_ms();
   end.max_rss = Bytes{in.max_rss_bytes()};
+  end.leftovers = in.leftovers();
   return end;
 }
 

@@ -206,6 +206,20 @@ TEST_CASE("a cause that this version does not know is no success") {
   CHECK(cluster.job(key.job)->state == JobState::kFailed);
 }
 
+TEST_CASE("a node with processes that cannot be killed is not used before its reboot") {
+  Cluster cluster;
+  cluster.connect_all();
+  const AttemptKey key = cluster.run(spec(1));
+  NodeEnd end = ended(cluster.now, {.actor = Actor::kUser, .code = CauseCode::kCancel});
+  end.leftovers = true;
+  cluster.from(0, AttemptEnded{key, end});
+  CHECK(node_state_name(cluster.core().snapshot(cluster.now)->nodes[0]) == "drained");
+  cluster.connect(0);
+  CHECK(node_state_name(cluster.core().snapshot(cluster.now)->nodes[0]) == "drained");
+  cluster.connect(0, {}, "another boot");
+  CHECK(node_state_name(cluster.core().snapshot(cluster.now)->nodes[0]) == "idle");
+}
+
 TEST_CASE("what a node still runs of a job that was given up is ended before the node is used") {
   Cluster cluster;
   cluster.connect_all();
