@@ -61,6 +61,35 @@ int run_words(const Command& command, const Syntax& syntax, const std::vector<st
   return command.run(context, *parsed);
 }
 
+/// How many of the words name this command: 0 where they name another one.
+std::size_t words_used(const std::string& name, const std::vector<std::string>& words) {
+  const auto blank = name.find(' ');
+  if (words.front() != name.substr(0, blank)) return 0;
+  if (blank == std::string::npos) return 1;
+  if (words.size() > 1 && words[1] == name.substr(blank + 1)) return 2;
+  const bool asks_for_help = words.size() > 1 && (words[1] == "--help" || words[1] == "-h");
+  return asks_for_help ? 1 : 0;
+}
+
+int unknown_words(const std::vector<std::string>& words) {
+  const std::string& first = words.front();
+  if (first.starts_with('-')) {
+    return report({ErrorCode::kInvalidArgument,
+                   fmt::format("'{}' stands before the command; options stand behind it: "
+                               "artel COMMAND {}",
+                               first, first)});
+  }
+  for (const Command& command : kCommands) {
+    const std::string name = command.syntax().command;
+    if (!name.starts_with(first + " ")) continue;
+    if (words.size() > 1 && !words[1].starts_with('-'))
+      return unknown_command(first + " " + words[1]);
+    return report({ErrorCode::kInvalidArgument,
+                   fmt::format("'{}' is not all of a command; there is '{}'", first, name)});
+  }
+  return unknown_command(first);
+}
+
 }  // namespace
 
 std::span<const Command> commands() { return kCommands; }
@@ -85,33 +114,26 @@ Result<std::uint64_t> one_job_id(const std::vector<std::string>& words) {
   return ids->front();
 }
 
-int run_cli(const std::vector<std::string>& words) {
+int run_cli(std::vector<std::string> words) {
   if (words.empty()) {
     complain("no command; see 'artel --help'");
     return error_exit_code(ErrorCode::kInvalidArgument);
   }
+  if (words.front() == "--version") return finish(fmt::format("artel {}\n", version()));
+  if (words.front() == "help" && words.size() > 1) {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
   const std::string& first = words.front();
   if (first == "-h" || first == "--help" || first == "help") return finish(overview());
-  if (first == "--version") return finish(fmt::format("artel {}\n", version()));
   for (const Command& command : kCommands) {
     const Syntax syntax = command.syntax();
-    const auto blank = syntax.command.find(' ');
-    std::size_t used = 1;
-    if (blank != std::string::npos) {
-      // Two words: "report usage".
-      if (first != syntax.command.substr(0, blank)) continue;
-      if (words.size() > 1 && words[1] == syntax.command.substr(blank + 1)) {
-        used = 2;
-      } else if (words.size() > 1 && !words[1].starts_with('-')) {
-        return unknown_command(first + " " + words[1]);
-      }
-    } else if (first != syntax.command) {
-      continue;
-    }
-    return run_words(command, syntax,
-                     {words.begin() + static_cast<std::ptrdiff_t>(used), words.end()});
+    const std::size_t used = words_used(syntax.command, words);
+    if (used == 0) continue;
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(used));
+    return run_words(command, syntax, words);
   }
-  return unknown_command(first);
+  return unknown_words(words);
 }
 
 }  // namespace artel::cli

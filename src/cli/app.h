@@ -8,6 +8,6 @@ namespace artel::cli {
 
 /// `words` without the program's own name. Gives the exit code. Nothing is read or connected before
 /// the words are understood.
-int run_cli(const std::vector<std::string>& words);
+int run_cli(std::vector<std::string> words);
 
 }  // namespace artel::cli

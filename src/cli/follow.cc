@@ -107,6 +107,7 @@ Result<bool> OutputReader::advance() {
   const auto reply = client_.read_output(request);
   if (!reply) return fail(reply);
   state_ = reply->state();
+  file_size_ = reply->file_size_bytes();
   const bool is_other_file = !path_.empty() && !reply->path().empty() && reply->path() != path_;
   if (!reply->path().empty()) path_ = reply->path();
   if (is_other_file || reply->file_size_bytes() < offset_) {

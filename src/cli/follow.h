@@ -59,6 +59,9 @@ class OutputReader {
   /// The job is final and all of it was read.
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] const std::string& state() const { return state_; }
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  /// Of the file at the last read.
+  [[nodiscard]] std::uint64_t file_size() const { return file_size_; }
 
  private:
   rpc::Client& client_;
@@ -66,6 +69,7 @@ class OutputReader {
   const bool error_stream_;
   const Sink sink_;
   std::uint64_t offset_ = 0;
+  std::uint64_t file_size_ = 0;
   std::string path_;
   std::string state_;
   bool complete_ = false;

@@ -26,12 +26,14 @@ OutputReader::Sink make_sink(const Context& context, std::uint64_t job) {
   };
 }
 
-/// What is there now.
+/// What is there now, and not what a busy job adds meanwhile.
 int read_present(OutputReader& reader) {
+  std::optional<std::uint64_t> end;
   for (;;) {
     const auto advanced = reader.advance();
     if (!advanced) return report(advanced.error());
-    if (!*advanced || reader.complete()) return 0;
+    if (!end) end = reader.file_size();
+    if (!*advanced || reader.offset() >= *end) return 0;
   }
 }
 

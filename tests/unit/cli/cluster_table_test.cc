@@ -67,10 +67,8 @@ TEST_CASE("usage is told in hours with a sum") {
   const std::string text = usage_table(usage(), "team", {true, false, 0});
   CHECK_THAT(text,
              Catch::StartsWith("usage from 1970-01-01T00:00:00Z to 1970-01-01T01:00:00Z\nTEAM"));
-  CHECK_THAT(text,
-             Catch::Contains("nlp              2        3     12.50     25.00       1.56\n"));
-  CHECK_THAT(text,
-             Catch::Contains("all              4        6     25.00     50.00       3.13\n"));
+  CHECK_THAT(text, Catch::Contains("nlp              2        3     12.50     25.00       1.56\n"));
+  CHECK_THAT(text, Catch::Contains("all              4        6     25.00     50.00       3.13\n"));
 }
 
 TEST_CASE("jobs that count on several nodes or days are not added up") {
