@@ -52,6 +52,17 @@ TEST_CASE("an end that was reported while the controller was away is recorded on
     CHECK_FALSE(std::holds_alternative<AttemptRow>(write));
 }
 
+TEST_CASE("an end that a node kept has its real time") {
+  Cluster cluster;
+  cluster.connect_all();
+  const AttemptKey key = cluster.run(spec(1));
+  cluster.disconnect(0);
+  const Time end = cluster.now + seconds{10};
+  (void)cluster.tick(seconds{60});
+  cluster.connect(0, {{.key = key, .phase = NodePhase::kEnded, .end = ended(end, well())}});
+  CHECK(cluster.job(key.job)->attempt->ended_at == end);
+}
+
 TEST_CASE("an order to start that was lost is given again") {
   Cluster cluster;
   cluster.connect_all();
