@@ -86,5 +86,5 @@ int main(int argc, char** argv) {
   row("start-up of 'artel --version' over /bin/true",
       command_ms({artel, "--version"}, 100) - empty_ms, "ms", 0, "");
   row("one 'artel nodes' over /bin/true",
-      command_ms({artel, "--config", config_dir, "nodes"}, 50) - empty_ms, "ms", 0, "");
+      command_ms({artel, "nodes", "--config", config_dir}, 50) - empty_ms, "ms", 0, "");
 }
