@@ -9,7 +9,7 @@ import unittest
 from bed import Bed
 
 # Below the TIMEOUT of the ctest entry, so that a test that hangs still cleans up.
-CLASS_SECONDS = int(os.environ.get("ARTEL_CLASS_SECONDS", "280"))
+CLASS_SECONDS = int(os.environ.get("ARTEL_CLASS_SECONDS", "850"))
 
 
 def overdue(_signal, _frame):

@@ -49,10 +49,11 @@ class SilenceTest(case.BedCase):
         self.resume()
         view = self.bed.wait_final(job)
         self.assertEqual(view["state"], "COMPLETED")
-        self.assertLess(abs(view["ended_ms"] - ended), TOLERANCE * 1000)
+        first = view["attempts"][0]
+        self.assertLess(abs(first["ended_ms"] - ended), TOLERANCE * 1000)
         later = self.bed.wait_final(waiting)
         self.assertEqual(later["state"], "COMPLETED", later["cause"])
-        self.assertGreaterEqual(later["started_ms"], view["ended_ms"])
+        self.assertGreaterEqual(later["started_ms"], first["ended_ms"])
 
     def test_the_limit_passes_during_the_silence_and_still_ends_the_job(self):
         job = self.sleeper(300, "-t", "3s")

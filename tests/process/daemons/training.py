@@ -16,7 +16,7 @@ def submit_training(bed, *arguments, options=()):
                       bed.programs / "train_digits", *arguments)
 
 
-def slow_training(bed, epochs=30, delay_ms=200):
+def slow_training(bed, epochs=60, delay_ms=200):
     """One that trains long enough to be disturbed, and is at it: its first epoch is done."""
     job = submit_training(bed, "--epochs", str(epochs), "--epoch-delay", str(delay_ms))
     wait_epoch(bed, job, 2)
