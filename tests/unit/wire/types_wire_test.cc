@@ -230,7 +230,7 @@ TEST_CASE("a cause of a later version is the system's and keeps its text") {
   in.set_text("the moon was full");
   const Cause cause = wire::from_proto(in);
   CHECK(cause.actor == Actor::kSystem);
-  CHECK(cause.code == CauseCode::kNone);
+  CHECK(cause.code == CauseCode::kUnknown);
   CHECK(cause.text == "the moon was full");
 }
 
