@@ -47,6 +47,14 @@ std::string place(const Cause& cause) {
 std::string_view actor_name(Actor actor) { return kActors.at(static_cast<std::size_t>(actor)); }
 std::string_view cause_name(CauseCode code) { return kCauses.at(static_cast<std::size_t>(code)); }
 
+bool goes_before(const Cause& killed, const Cause& left) {
+  const bool was_killed =
+      killed.code == CauseCode::kSignal || killed.code == CauseCode::kOutOfMemory;
+  const bool has_left = (left.code == CauseCode::kExit && left.exit_code != 0) ||
+                        left.code == CauseCode::kAbort || left.code == CauseCode::kLeftEarly;
+  return was_killed && has_left;
+}
+
 std::string signal_name(int signal) {
   for (const auto& [number, name] : kSignals) {
     if (number == signal) return std::string(name);

@@ -57,6 +57,10 @@ struct Cause {
   bool operator==(const Cause&) const = default;
 };
 
+/// Ranks that lose a peer leave by themselves, and their word may be heard before that of the
+/// peer's node. So a cause by which a rank was killed goes before one by which a rank left.
+bool goes_before(const Cause& killed, const Cause& left);
+
 std::string_view actor_name(Actor actor);
 std::string_view cause_name(CauseCode code);
 /// "KILL" for 9; "signal 77" where there is no name.

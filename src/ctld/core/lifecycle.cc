@@ -274,6 +274,10 @@ void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Tim
   if (part.phase == NodePhase::kEnded) return;
   const Cause cause = end.cause;
   Attempt& attempt = *live.attempt;
+  if (end.is_origin && goes_before(cause, attempt.cause)) {
+    attempt.cause = cause;
+    attempt.outcome = outcome_of(cause);
+  }
   if (end.leftovers) fence(entry(part.share.node), live.job.id, now);
   // The word that it started may be lost or late.
   if (end.started != Time{} && !attempt.started_at) {

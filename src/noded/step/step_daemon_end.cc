@@ -126,6 +126,7 @@ void StepDaemon::settle() {
   if (!ending_ || !gone_) return;
   if (!settle_late_ && !(gang_->settled() && written)) return;
   Cause cause = gang_cause_.value_or(ending_->cause);
+  if (ending_->here && goes_before(ending_->cause, cause)) cause = ending_->cause;
   const bool is_origin = ending_->here && cause == ending_->cause;
   if (!unkillable_.empty() && cause.text != unkillable_) {
     cause.text += fmt::format(" ({})", unkillable_);

@@ -78,6 +78,25 @@ TEST_CASE("the first failing rank ends the gang and is the cause") {
   CHECK(describe(job->cause) == "rank 3 on hgx02 was killed by signal 9 (KILL)");
 }
 
+TEST_CASE("a rank that was killed is the cause, although ranks that lost it were heard first") {
+  Cluster cluster;
+  cluster.connect_all();
+  const AttemptKey key = cluster.run(spec(2));
+  const Cause left{.actor = Actor::kApplication,
+                   .code = CauseCode::kAbort,
+                   .node = "hgx01",
+                   .rank = 0,
+                   .exit_code = 1};
+  const Cause killed{.actor = Actor::kApplication,
+                     .code = CauseCode::kSignal,
+                     .node = "hgx02",
+                     .rank = 1,
+                     .signal = 9};
+  cluster.from(0, AttemptEnded{key, ended(cluster.now, left)});
+  cluster.from(1, AttemptEnded{key, ended(cluster.now, killed)});
+  CHECK(cluster.job(key.job)->cause == killed);
+}
+
 TEST_CASE("a cancelled run names who cancelled it") {
   Cluster cluster;
   cluster.connect_all();
