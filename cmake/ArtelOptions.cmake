@@ -30,6 +30,10 @@ if(ARTEL_SANITIZE)
 endif()
 
 set(ARTEL_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # Reports std::string appends that are inlined as overlapping copies (GCC bug 105651).
+  list(APPEND ARTEL_WARNINGS -Wno-restrict)
+endif()
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)

@@ -327,9 +327,10 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
     attempt.cause = well;
   }
   // When its last node was done, which may be before we heard of it.
-  attempt.ended_at = std::ranges::max(attempt.parts, {}, [](const NodePart& part) {
-                       return part.end->ended;
-                     }).end->ended;
+  attempt.ended_at = attempt.parts.front().end->ended;
+  for (const NodePart& part : attempt.parts) {
+    attempt.ended_at = std::max(*attempt.ended_at, part.end->ended);
+  }
   entry(attempt.parts.front().share.node).ports.erase(attempt.master_port);
   event(now, "end", live.job.id, std::string(actor_name(attempt.cause.actor)),
         describe(attempt.cause));
