@@ -15,8 +15,11 @@ struct Overload : Handlers... {
 
 Result<ctld::StoredState> ModelStore::load() {
   incarnation_.value += 1;
-  ctld::StoredState out{
-      .incarnation = incarnation_, .last_job = last_job_, .jobs = {}, .nodes = {}, .tokens = {}};
+  ctld::StoredState out{.incarnation = incarnation_,
+                        .last_job = jobs_.empty() ? JobId{} : jobs_.rbegin()->first,
+                        .jobs = {},
+                        .nodes = {},
+                        .tokens = {}};
   for (const auto& [id, job] : jobs_) {
     if (!job.spec->client_token.empty()) {
       out.tokens.push_back({job.spec->owner.uid, job.spec->client_token, id, job.submitted_at});
@@ -33,12 +36,11 @@ Result<ctld::StoredState> ModelStore::load() {
 
 Result<> ModelStore::commit(const std::vector<ctld::StoreWrite>& rows) {
   for (const ctld::StoreWrite& row : rows) {
-    std::visit(
-        Overload{[&](const ctld::JobRow& r) { jobs_[r.job.id] = r.job; },
-                 [&](const ctld::AttemptRow& r) { attempts_[r.attempt.key] = r.attempt; },
-                 [&](const ctld::NodeRow& r) { nodes_[r.name] = r; }, [&](const ctld::EventRow&) {},
-                 [&](const ctld::CounterRow& r) { last_job_ = r.last_job; }},
-        row);
+    std::visit(Overload{[&](const ctld::JobRow& r) { jobs_[r.job.id] = r.job; },
+                        [&](const ctld::AttemptRow& r) { attempts_[r.attempt.key] = r.attempt; },
+                        [&](const ctld::NodeRow& r) { nodes_[r.name] = r; },
+                        [&](const ctld::EventRow&) {}},
+               row);
   }
   return {};
 }

@@ -23,7 +23,6 @@ class ModelStore : public ctld::Store {
   std::map<JobId, Job> jobs_;
   std::map<AttemptKey, Attempt> attempts_;
   std::map<std::string, ctld::NodeRow> nodes_;
-  JobId last_job_;
   Incarnation incarnation_;
 };
 

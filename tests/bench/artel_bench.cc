@@ -27,8 +27,37 @@ void row(std::string_view what, double value, std::string_view unit, double floo
 
 int usage() {
   fmt::print(stderr,
-             "usage: artel_bench --config DIR --scratch DIR --artel PROGRAM [--seconds N]\n");
+             "usage: artel_bench --config DIR --scratch DIR --artel PROGRAM [--seconds N] "
+             "[--only submits|jobs|commands]\n");
   return 2;
+}
+
+void bench_submits(const Target& target, double seconds, double commits) {
+  row("floor: gRPC calls that are refused at once, 1 client",
+      refused_calls_per_second(target, seconds), "/s", 0, "");
+  row("durable submits, 1 persistent client", submits_per_second(target, 1, seconds), "/s", commits,
+      "commit rate");
+  row("durable submits, 8 persistent clients", submits_per_second(target, 8, seconds), "/s",
+      std::min(2000.0, 0.7 * 8 * commits), "min(2000, 70 % of 8 x commit rate)");
+  row("durable submits, one call with 1,000 jobs", bulk_submits_per_second(target, 1000), "/s",
+      20'000, "20,000");
+}
+
+void bench_jobs(const Target& target, double spawns) {
+  row("no-op jobs end to end, many per node", noop_jobs_per_second(target, 1000, false), "/s",
+      spawns / 2, "half the spawn rate");
+  row("no-op whole-node jobs end to end, 4 nodes", noop_jobs_per_second(target, 200, true), "/s", 0,
+      "");
+  const auto starts = start_ms(target, 50);
+  row("submit to first process, idle: median", starts[starts.size() / 2], "ms", 0, "");
+  row("submit to first process, idle: p95", starts[starts.size() * 95 / 100], "ms", 0, "");
+}
+
+void bench_commands(const std::string& artel, const std::string& config_dir, double empty_ms) {
+  row("start-up of 'artel --version' over /bin/true",
+      command_ms({artel, "--version"}, 100) - empty_ms, "ms", 0, "");
+  row("one 'artel nodes' over /bin/true",
+      command_ms({artel, "nodes", "--config", config_dir}, 50) - empty_ms, "ms", 0, "");
 }
 
 }  // namespace
@@ -38,6 +67,7 @@ int main(int argc, char** argv) {
   std::filesystem::path scratch;
   std::string artel;
   double seconds = 3;
+  std::string_view only;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--config")
@@ -46,6 +76,8 @@ int main(int argc, char** argv) {
       scratch = argv[i + 1];
     else if (option == "--artel")
       artel = argv[i + 1];
+    else if (option == "--only")
+      only = argv[i + 1];
     else if (option == "--seconds")
       seconds = std::atof(argv[i + 1]);
     else
@@ -70,21 +102,8 @@ int main(int argc, char** argv) {
   const double empty_ms = command_ms({"/bin/true"}, 100);
   row("floor: run /bin/true", empty_ms, "ms", 0, "");
 
-  row("durable submits, 1 persistent client", submits_per_second(target, 1, seconds), "/s", commits,
-      "commit rate");
-  row("durable submits, 8 persistent clients", submits_per_second(target, 8, seconds), "/s",
-      std::min(2000.0, 0.7 * 8 * commits), "min(2000, 70 % of 8 x commit rate)");
-  row("durable submits, one call with 1,000 jobs", bulk_submits_per_second(target, 1000), "/s",
-      20'000, "20,000");
-  row("no-op jobs end to end, many per node", noop_jobs_per_second(target, 1000, false), "/s",
-      spawns / 2, "half the spawn rate");
-  row("no-op whole-node jobs end to end, 4 nodes", noop_jobs_per_second(target, 200, true), "/s", 0,
-      "");
-  const auto starts = start_ms(target, 50);
-  row("submit to first process, idle: median", starts[starts.size() / 2], "ms", 0, "");
-  row("submit to first process, idle: p95", starts[starts.size() * 95 / 100], "ms", 0, "");
-  row("start-up of 'artel --version' over /bin/true",
-      command_ms({artel, "--version"}, 100) - empty_ms, "ms", 0, "");
-  row("one 'artel nodes' over /bin/true",
-      command_ms({artel, "nodes", "--config", config_dir}, 50) - empty_ms, "ms", 0, "");
+  const auto wanted = [&](std::string_view group) { return only.empty() || only == group; };
+  if (wanted("submits")) bench_submits(target, seconds, commits);
+  if (wanted("jobs")) bench_jobs(target, spawns);
+  if (wanted("commands")) bench_commands(artel, config_dir, empty_ms);
 }

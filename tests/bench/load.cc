@@ -64,6 +64,18 @@ std::vector<std::uint64_t> submit(rpc::Client& client, const v1::SubmitRequest& 
 
 }  // namespace
 
+double refused_calls_per_second(const Target& target, double seconds) {
+  rpc::Client client(target.client);
+  must(client.login(), "login");
+  const auto begin = Clock::now();
+  std::uint64_t calls = 0;
+  while (seconds_since(begin) < seconds) {
+    if (client.cancel({})) std::exit(1);  // names no job: must be refused
+    ++calls;
+  }
+  return static_cast<double>(calls) / seconds_since(begin);
+}
+
 double submits_per_second(const Target& target, int clients, double seconds) {
   std::atomic<std::uint64_t> acknowledged = 0;
   std::vector<std::vector<std::uint64_t>> jobs(static_cast<std::size_t>(clients));

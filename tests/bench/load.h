@@ -14,6 +14,10 @@ struct Target {
   std::string working_directory;  // writable for the user
 };
 
+/// Calls per second of one client that the service refuses before they reach the controller's
+/// loop: what a call costs at least.
+double refused_calls_per_second(const Target& target, double seconds);
+
 /// Acknowledged submissions of held jobs per second, one job a call, by `clients` persistent
 /// connections. The jobs are cancelled afterwards.
 double submits_per_second(const Target& target, int clients, double seconds);

@@ -258,7 +258,6 @@ JobId ControllerState::add_job(JobSpec spec, Time now) {
   // Twice in one call: the first of them has just been added.
   if (const auto known = find_repeated({.owner = spec.owner}, spec)) return *known;
   last_job_.value += 1;
-  counter_touched_ = true;
   const JobId id = last_job_;
   if (!spec.client_token.empty()) {
     tokens_.emplace(std::pair(spec.owner.uid, spec.client_token), id);

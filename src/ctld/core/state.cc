@@ -117,7 +117,6 @@ void ControllerState::send(NodeId node, ToAgent message) {
 }
 
 Effects ControllerState::take_effects() {
-  if (std::exchange(counter_touched_, false)) effects_.writes.emplace_back(CounterRow{last_job_});
   for (const JobId id : std::exchange(touched_, {})) {
     const auto it = jobs_.find(id);
     ARTEL_ASSERT(it != jobs_.end());

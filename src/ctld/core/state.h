@@ -153,7 +153,6 @@ class ControllerState {
   std::set<JobId> touched_;  // rows to write with the next effects
   std::set<NodeId> touched_nodes_;
   std::set<JobId> new_jobs_;
-  bool counter_touched_ = false;
   std::shared_ptr<const Snapshot> snapshot_;
 };
 

@@ -49,17 +49,12 @@ struct EventRow {
   std::string text;
 };
 
-/// Highest numbers given out; written before any of them is shown.
-struct CounterRow {
-  JobId last_job;
-};
-
-using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow, CounterRow>;
+using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow>;
 
 /// What a start needs: jobs that are not final with their latest attempt, nodes, counters.
 struct StoredState {
   Incarnation incarnation;  // of this start, already durable
-  JobId last_job;
+  JobId last_job;           // the highest number given out
   std::vector<Job> jobs;          // not final, ascending id
   std::vector<JobId> unreadable;  // set aside: not final, but their rows cannot be read
   std::vector<NodeRow> nodes;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/hostlist.h"
 #include "ctld/store/attempts.h"
@@ -20,7 +22,7 @@ bool is_damage(const sql::Database& database) {
 
 }  // namespace
 
-Result<StoredState> Loader::load() {
+Result<StoredState> Loader::load(Duration token_memory) {
   StoredState state;
   auto last = database_.number(
       "SELECT max(coalesce((SELECT value FROM counter WHERE name = 'last_job'), 0),"
@@ -29,7 +31,7 @@ Result<StoredState> Loader::load() {
   state.last_job = JobId{static_cast<std::uint64_t>(*last)};
   if (auto done = load_jobs(state); !done) return fail(done);
   if (auto done = load_nodes(state); !done) return fail(done);
-  if (auto done = load_tokens(state); !done) return fail(done);
+  if (auto done = load_tokens(state, token_memory); !done) return fail(done);
   if (!missing_nodes_.empty())
     return fail(ErrorCode::kConfig,
                 fmt::format("{} held by jobs that have not ended (attempt {}, for one), but not "
@@ -159,25 +161,37 @@ Result<> Loader::load_nodes(StoredState& state) {
   }
 }
 
-Result<> Loader::load_tokens(StoredState& state) {
-  auto query = database_.prepare("SELECT uid, token, job, at_ms FROM token ORDER BY at_ms, job");
+// Numbers follow time, so the walk back from the latest job ends at the first that is too old.
+Result<> Loader::load_tokens(StoredState& state, Duration memory) {
+  auto query = database_.prepare(
+      "SELECT owner_uid, client_token, id, submitted_ms FROM job ORDER BY id DESC");
   if (!query) return fail(query);
+  std::optional<Time> newest;
   while (true) {
     const auto row = query->step();
+    if (!row && is_damage(database_)) {
+      set_aside_.push_back(fmt::format("tokens of submissions before the last {}: {}",
+                                       state.tokens.size(), row.error().text));
+      break;
+    }
     if (!row) return fail(row);
-    if (!*row) return {};
+    if (!*row) break;
     Fields fields(*query);
     StoredState::Token token;
-    token.uid = fields.number<std::uint32_t>("uid");
+    token.uid = fields.number<std::uint32_t>("owner_uid");
     token.token = fields.text();
-    token.job = JobId{fields.number<std::uint64_t>("job")};
+    token.job = JobId{fields.number<std::uint64_t>("id")};
     token.at = fields.time();
-    if (fields.complaint().empty()) {
-      state.tokens.push_back(std::move(token));
-    } else {
+    if (!newest) newest = token.at;
+    if (token.at < *newest - memory) break;
+    if (!fields.complaint().empty()) {
       set_aside_.push_back(fmt::format("token '{}': {}", token.token, fields.complaint()));
+    } else if (!token.token.empty()) {
+      state.tokens.push_back(std::move(token));
     }
   }
+  std::ranges::sort(state.tokens, {}, [](const auto& one) { return std::pair(one.at, one.job); });
+  return {};
 }
 
 }  // namespace artel::ctld

@@ -19,7 +19,8 @@ class Loader {
          std::vector<std::string>& set_aside)
       : database_(database), nodes_(nodes), set_aside_(set_aside) {}
 
-  Result<StoredState> load();
+  /// Tokens come back of the jobs submitted at most `token_memory` before the last one.
+  Result<StoredState> load(Duration token_memory);
 
  private:
   Result<> load_jobs(StoredState& state);
@@ -29,7 +30,7 @@ class Loader {
   /// False: one of its nodes is not configured.
   bool map_nodes(Attempt& attempt, const std::vector<std::string>& names, bool is_open);
   Result<> load_nodes(StoredState& state);
-  Result<> load_tokens(StoredState& state);
+  Result<> load_tokens(StoredState& state, Duration memory);
 
   sql::Database& database_;
   const std::unordered_map<std::string, NodeId>& nodes_;

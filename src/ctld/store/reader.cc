@@ -24,8 +24,13 @@ constexpr std::string_view kOneJob = ARTEL_SELECT_JOB "id = ?";
 constexpr std::string_view kAllJobs = ARTEL_SELECT_JOB ARTEL_IN_TIME " ORDER BY id DESC";
 constexpr std::string_view kTeamJobs =
     ARTEL_SELECT_JOB ARTEL_IN_TIME " AND team = ? ORDER BY id DESC";
+// In two halves, as the index of users has the finished jobs only: a submission does not pay for
+// it.
+#define ARTEL_USER_IN_TIME \
+  " AND user = ?3 AND submitted_ms < ?1 AND (ended_ms IS NULL OR ended_ms >= ?2)"
 constexpr std::string_view kUserJobs =
-    ARTEL_SELECT_JOB ARTEL_IN_TIME " AND user = ? ORDER BY id DESC";
+    ARTEL_SELECT_JOB "final = 0" ARTEL_USER_IN_TIME " UNION ALL " ARTEL_SELECT_JOB
+                     "final = 1" ARTEL_USER_IN_TIME " ORDER BY id DESC";
 
 // CROSS JOIN keeps the order of tables: attempts by their end first, then their parts.
 constexpr std::string_view kHeldParts =

@@ -31,6 +31,7 @@ CREATE TABLE job (
   priority INTEGER NOT NULL,
   array_size INTEGER NOT NULL,
   submitted_ms INTEGER NOT NULL,
+  client_token TEXT NOT NULL,
   state INTEGER NOT NULL,
   final INTEGER NOT NULL,
   ended_ms INTEGER,
@@ -54,7 +55,7 @@ CREATE TABLE job (
   excluded_nodes TEXT NOT NULL
 ) STRICT;
 CREATE INDEX job_active ON job (id) WHERE final = 0;
-CREATE INDEX job_user ON job (user);
+CREATE INDEX job_user ON job (user) WHERE final = 1;
 CREATE TABLE job_spec (
   job INTEGER PRIMARY KEY,
   spec BLOB NOT NULL
@@ -156,14 +157,6 @@ CREATE TABLE event (
   actor TEXT NOT NULL,
   text TEXT NOT NULL
 ) STRICT;
-CREATE TABLE token (
-  uid INTEGER NOT NULL,
-  token TEXT NOT NULL,
-  job INTEGER NOT NULL,
-  at_ms INTEGER NOT NULL,
-  PRIMARY KEY (uid, token)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX token_at ON token (at_ms);
 )sql";
 
 using Objects = std::vector<std::pair<std::string, std::string>>;

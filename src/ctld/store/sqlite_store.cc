@@ -24,14 +24,12 @@ namespace {
 
 constexpr std::string_view kInsertJob =
     "INSERT INTO job (id, owner_uid, user, team, queue, project, name, kind, priority, array_size, "
-    "submitted_ms, " ARTEL_JOB_COLUMNS
-    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "submitted_ms, client_token, " ARTEL_JOB_COLUMNS
+    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kUpdateJob =
     "UPDATE job SET (" ARTEL_JOB_COLUMNS
     ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
 constexpr std::string_view kInsertSpec = "INSERT INTO job_spec (job, spec) VALUES (?, ?)";
-constexpr std::string_view kWriteToken =
-    "INSERT OR REPLACE INTO token (uid, token, job, at_ms) VALUES (?, ?, ?, ?)";
 constexpr std::string_view kWriteAttempt = "INSERT OR REPLACE INTO attempt (" ARTEL_ATTEMPT_COLUMNS
                                            ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kWritePart =
@@ -42,8 +40,6 @@ constexpr std::string_view kWriteNode =
     "VALUES (?, ?, ?, ?, ?)";
 constexpr std::string_view kWriteEvent =
     "INSERT INTO event (at_ms, kind, job, actor, text) VALUES (?, ?, ?, ?, ?)";
-constexpr std::string_view kWriteCounter =
-    "INSERT OR REPLACE INTO counter (name, value) VALUES ('last_job', ?)";
 
 std::int64_t number(JobId job) { return static_cast<std::int64_t>(job.value); }
 
@@ -146,10 +142,7 @@ class SqliteStore::Impl {
   Result<> write(const AttemptRow& row);
   Result<> write(const NodeRow& row);
   Result<> write(const EventRow& row);
-  Result<> write(const CounterRow& row);
-  Result<> write_token(const Job& job);
   Result<> write_part(const Attempt& attempt, std::size_t index);
-  Result<> drop_old_tokens(Time now);
   Result<> checkpoint();
 
   [[nodiscard]] const std::string& name_of(NodeId node) const {
@@ -168,14 +161,13 @@ class SqliteStore::Impl {
   /// again.
   std::unordered_map<JobId, Attempt> written_;
   std::uint32_t log_pages_ = 0;
-  std::uint32_t tokens_since_drop_ = 0;
 };
 
 Result<StoredState> SqliteStore::Impl::load() {
   set_aside_.clear();
   const auto incarnation = next_incarnation();
   if (!incarnation) return fail(incarnation);
-  auto state = Loader(*database_, nodes_, set_aside_).load();
+  auto state = Loader(*database_, nodes_, set_aside_).load(options_.token_memory);
   if (!state) return fail(state);
   state->incarnation = Incarnation{static_cast<std::uint64_t>(*incarnation)};
   for (const Job& job : state->jobs)
@@ -190,9 +182,6 @@ Result<std::int64_t> SqliteStore::Impl::next_incarnation() {
           database_->execute("UPDATE counter SET value = value + 1 WHERE name = 'incarnation'");
       !done)
     return fail(done);
-  const auto newest = database_->number("SELECT coalesce(max(at_ms), 0) FROM token");
-  if (!newest) return fail(newest);
-  if (auto done = drop_old_tokens(time_from_ms(*newest)); !done) return fail(done);
   auto number = database_->number("SELECT value FROM counter WHERE name = 'incarnation'");
   if (!number) return fail(number);
   if (auto done = transaction->commit(); !done) return fail(done);
@@ -246,34 +235,14 @@ Result<> SqliteStore::Impl::write_new(const Job& job) {
       .bind(static_cast<std::int64_t>(spec.kind))
       .bind(spec.priority)
       .bind(spec.array_size)
-      .bind(to_ms(job.submitted_at));
+      .bind(to_ms(job.submitted_at))
+      .bind_text(spec.client_token);
   bind_job(*insert, job, name_);
   if (auto done = insert->run(); !done) return done;
   auto insert_spec = database_->prepare(kInsertSpec);
   if (!insert_spec) return fail(insert_spec);
   insert_spec->bind(number(job.id)).bind_blob(wire::encode_spec(spec));
-  if (auto done = insert_spec->run(); !done) return done;
-  return spec.client_token.empty() ? Result<>{} : write_token(job);
-}
-
-Result<> SqliteStore::Impl::write_token(const Job& job) {
-  auto insert = database_->prepare(kWriteToken);
-  if (!insert) return fail(insert);
-  insert->bind(job.spec->owner.uid)
-      .bind_text(job.spec->client_token)
-      .bind(number(job.id))
-      .bind(to_ms(job.submitted_at));
-  if (auto done = insert->run(); !done) return done;
-  constexpr std::uint32_t kTokensBetweenDrops = 1000;
-  if (++tokens_since_drop_ < kTokensBetweenDrops) return {};
-  tokens_since_drop_ = 0;
-  return drop_old_tokens(job.submitted_at);
-}
-
-Result<> SqliteStore::Impl::drop_old_tokens(Time now) {
-  auto statement = database_->prepare("DELETE FROM token WHERE at_ms < ?");
-  if (!statement) return fail(statement);
-  return statement->bind(to_ms(now - options_.token_memory)).run();
+  return insert_spec->run();
 }
 
 Result<> SqliteStore::Impl::write(const AttemptRow& row) {
@@ -319,12 +288,6 @@ Result<> SqliteStore::Impl::write(const EventRow& row) {
       .bind_text(row.actor)
       .bind_text(row.text)
       .run();
-}
-
-Result<> SqliteStore::Impl::write(const CounterRow& row) {
-  auto insert = database_->prepare(kWriteCounter);
-  if (!insert) return fail(insert);
-  return insert->bind(number(row.last_job)).run();
 }
 
 Result<> SqliteStore::Impl::idle() {

@@ -25,7 +25,7 @@ struct StoreOptions {
   bool first_start = false;
   /// Pages of the write-ahead log (4 KiB each) above which commit() moves them into the store.
   std::uint32_t checkpoint_pages = 16384;
-  /// How long a submission's token is kept after the job was submitted.
+  /// How long before the latest submission the tokens reach that a start reads.
   Duration token_memory{std::chrono::hours{48}};
 };
 

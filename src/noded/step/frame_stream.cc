@@ -26,7 +26,7 @@ void FrameStream::read() {
   if (!open_ || paused_ || reading_) return;
   reading_ = true;
   socket_.async_read_some(
-      boost::asio::buffer(buffer_),
+      boost::asio::buffer(buffer_.get(), kBuffer),
       [self = shared_from_this()](const boost::system::error_code& error, std::size_t size) {
         self->reading_ = false;
         if (!self->open_) return;
@@ -37,7 +37,7 @@ void FrameStream::read() {
 }
 
 void FrameStream::received(std::size_t size) {
-  reader_.append({buffer_.data(), size});
+  reader_.append({buffer_.get(), size});
   pending_ += size;
   deliver();
   read();

@@ -5,7 +5,6 @@
 // loop's. After close() no handler is called any more.
 #pragma once
 
-#include <array>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <cstddef>
 #include <deque>
@@ -59,7 +58,9 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
   Socket socket_;
   std::shared_ptr<const Handlers> handlers_;  // held by the call that runs one of them
   wire::FrameReader reader_;
-  std::array<char, 64U << 10U> buffer_{};
+  static constexpr std::size_t kBuffer = 64U << 10U;
+  // Not cleared: a page that is never filled is never touched.
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBuffer);
   std::size_t limit_ = wire::kMaxFrame;
   std::size_t pending_ = 0;  // bytes received of frames that are not complete yet
   std::deque<std::string> control_;

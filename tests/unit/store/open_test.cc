@@ -76,7 +76,7 @@ TEST_CASE("an empty file is no store that was here before") {
 TEST_CASE("a store is readable by its owner only") {
   const Folder folder;
   const auto store = open_new(folder.file());
-  commit(*store, {CounterRow{JobId{1}}});
+  commit(*store, {JobRow{a_job(1), true}});
   for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
     struct stat status{};
     INFO(suffix);
@@ -240,7 +240,7 @@ TEST_CASE("what was committed outlives a kill at any moment") {
       auto state = (*store)->load();
       if (!state) _exit(1);
       for (std::uint64_t id = state->last_job.value + 1;; ++id) {
-        if (!(*store)->commit({CounterRow{JobId{id}}, JobRow{a_job(id), true}})) _exit(1);
+        if (!(*store)->commit({JobRow{a_job(id), true}})) _exit(1);
         if (write(pipe_ends[1], &id, sizeof id) != sizeof id) _exit(1);
       }
     }
