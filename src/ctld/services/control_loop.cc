@@ -83,20 +83,27 @@ Result<> ControlLoop::admit(Post post) {
                             "try again in 2 s",
                             options_.max_waiting));
   }
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (stopping_) {
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     return fail(ErrorCode::kUnavailable, "the controller is stopping; try again in 10 s");
   }
   posts_.push_back(std::move(post));
-  if (sleeping_) wake_.notify_one();
+  wake(std::move(lock));
   return {};
 }
 
 void ControlLoop::post(Task task) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   posts_.emplace_back(std::move(task));
-  if (sleeping_) wake_.notify_one();
+  wake(std::move(lock));
+}
+
+/// Without the lock: the thread that wakes up would wait for it at once.
+void ControlLoop::wake(std::unique_lock<std::mutex> lock) {
+  const bool sleeping = sleeping_;
+  lock.unlock();
+  if (sleeping) wake_.notify_one();
 }
 
 // Control thread ----------------------------------------------------------------------------
@@ -250,8 +257,10 @@ void ControlLoop::run_timers() {
 // Store thread ------------------------------------------------------------------------------
 
 void ControlLoop::hand_over(Batch batch) {
-  const std::lock_guard lock(store_mutex_);
-  batches_.push_back(std::move(batch));
+  {
+    const std::lock_guard lock(store_mutex_);
+    batches_.push_back(std::move(batch));
+  }
   store_wake_.notify_one();
 }
 
@@ -268,9 +277,9 @@ void ControlLoop::store_thread() {
     }
     if (const auto done = commit(batches); !done) return give_up(done.error());
     idle_is_due = outlets_.idle != nullptr;
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     durable_ = batches.back().sequence;
-    if (sleeping_) wake_.notify_one();
+    wake(std::move(lock));
   }
 }
 

@@ -106,6 +106,7 @@ class ControlLoop {
   };
 
   Result<> admit(Post post);
+  void wake(std::unique_lock<std::mutex> lock);
   void control_thread();
   Wakeup wait_for_work();
   void step(std::vector<Post>& posts, bool stopping);
