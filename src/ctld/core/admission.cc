@@ -187,12 +187,7 @@ Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const
   for (const auto& ok : {check_form(spec), check_sizes(spec), check_offers(caller, spec)}) {
     if (!ok) return fail(ok);
   }
-  auto team = choose_name("team", spec.team, config_.teams);
-  if (!team) return fail(team);
-  spec.team = std::move(*team);
-  auto queue = choose_name("queue", spec.queue, config_.queues);
-  if (!queue) return fail(queue);
-  spec.queue = std::move(*queue);
+  if (auto ok = choose_line(spec); !ok) return fail(ok);
   for (const auto& [option, names] :
        {std::pair("nodelist", &spec.nodes_wanted), std::pair("exclude", &spec.nodes_avoided)}) {
     for (const std::string& name : *names) {
@@ -204,6 +199,33 @@ Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const
   }
   if (auto ok = check_fit(spec); !ok) return fail(ok);
   return spec;
+}
+
+// The team and the queue of the job: the named ones, else the only ones that there can be.
+Result<> ControllerState::choose_line(JobSpec& spec) const {
+  if (spec.team.empty()) {
+    const auto named = std::ranges::find(config_.queues, spec.queue, &QueueOf::name);
+    if (named != config_.queues.end()) spec.team = named->team;
+  }
+  auto team = choose_name("team", spec.team, config_.teams);
+  if (!team) return fail(team);
+  spec.team = std::move(*team);
+  std::vector<std::string> open;
+  for (const QueueOf& queue : config_.queues) {
+    if (queue.team.empty() || queue.team == spec.team) open.push_back(queue.name);
+    if (queue.name != spec.queue || queue.team.empty() || queue.team == spec.team) continue;
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("queue: '{}' takes the jobs of team '{}' only, not of '{}'", queue.name,
+                            queue.team, spec.team));
+  }
+  if (open.empty() && !config_.queues.empty()) {
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("queue: team '{}' has none; teams.d must give it one", spec.team));
+  }
+  auto queue = choose_name("queue", spec.queue, open);
+  if (!queue) return fail(queue);
+  spec.queue = std::move(*queue);
+  return {};
 }
 
 // Refused at once if it could not start on the empty, healthy cluster (Q6), naming what is

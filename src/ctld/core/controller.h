@@ -30,11 +30,17 @@ namespace artel::ctld {
 
 class ControllerState;
 
+/// A queue of teams.d. `team` empty: it takes the jobs of all teams.
+struct QueueOf {
+  std::string name;
+  std::string team;
+};
+
 struct ControllerConfig {
   std::string cluster;
   std::vector<NodeConfig> nodes;
-  std::vector<std::string> teams;   // empty: any name is accepted
-  std::vector<std::string> queues;  // empty: any name is accepted
+  std::vector<std::string> teams;  // empty: any name is accepted
+  std::vector<QueueOf> queues;     // empty: any name is accepted
   std::uint16_t master_port_first = 29400;
   std::uint16_t master_port_last = 30399;
   Duration prepare_timeout{std::chrono::seconds{60}};

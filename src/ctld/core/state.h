@@ -76,6 +76,7 @@ class ControllerState {
   // admission.cc
   Result<JobSpec> admit(const Caller& caller, JobSpec spec) const;
   [[nodiscard]] Result<> check_fit(const JobSpec& spec) const;
+  Result<> choose_line(JobSpec& spec) const;
   Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   [[nodiscard]] std::optional<JobId> find_repeated(const Caller& caller, const JobSpec& spec) const;
   JobId add_job(JobSpec spec, Time now);

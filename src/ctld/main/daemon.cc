@@ -107,7 +107,9 @@ ControllerConfig core_config(const config::SiteConfig& site) {
   out.cluster = site.cluster;
   out.nodes = site.nodes;
   out.teams = site.teams;
-  for (const config::QueueConfig& queue : site.queues) out.queues.push_back(queue.name);
+  for (const config::QueueConfig& queue : site.queues) {
+    out.queues.push_back({queue.name, queue.team});
+  }
   out.master_port_first = site.master_port_first;
   out.master_port_last = site.master_port_last;
   out.prepare_timeout = site.prepare_timeout;

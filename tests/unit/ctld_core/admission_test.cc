@@ -113,6 +113,31 @@ TEST_CASE("bad values are refused with the thing named") {
   CHECK_THAT(refusal(share), Catch::StartsWith("gpus per node: shares"));
 }
 
+TEST_CASE("a queue takes the jobs of its team only") {
+  ControllerConfig config = Cluster::config();
+  config.teams = {"nlp", "vision", "audio"};
+  config.queues = {{"train", "nlp"}, {"debug", ""}, {"see", "vision"}};
+  Cluster cluster({}, std::move(config));
+  const auto line = [&](const std::string& team, const std::string& queue) {
+    JobSpec job = spec();
+    job.team = team;
+    job.queue = queue;
+    const auto reply = cluster.submit(kAlice, {job});
+    if (!reply) return reply.error().text;
+    const auto id = std::get<Submitted>(reply.value()).jobs.at(0);
+    const JobSpec& got = *cluster.job(id)->spec;
+    return got.team + "/" + got.queue;
+  };
+  CHECK(line("nlp", "train") == "nlp/train");
+  CHECK(line("", "train") == "nlp/train");
+  CHECK(line("audio", "") == "audio/debug");
+  CHECK(line("audio", "debug") == "audio/debug");
+  CHECK(line("vision", "train") ==
+        "queue: 'train' takes the jobs of team 'nlp' only, not of 'vision'");
+  CHECK(line("vision", "") == "queue: name one of: debug, see");
+  CHECK(line("", "debug") == "team: name one of: nlp, vision, audio");
+}
+
 TEST_CASE("nobody but an operator puts himself first") {
   JobSpec first = spec();
   first.priority = 1;

@@ -30,8 +30,8 @@ inline const Caller kOperator{.owner = {.uid = 1003, .gid = 1003, .user = "op"},
 
 class Cluster {
  public:
-  explicit Cluster(StoredState stored = {})
-      : core_(config(), std::move(stored), [] { return std::string(32, 'k'); }, kStart) {}
+  explicit Cluster(StoredState stored = {}, ControllerConfig with = config())
+      : core_(std::move(with), std::move(stored), [] { return std::string(32, 'k'); }, kStart) {}
 
   static ControllerConfig config() {
     ControllerConfig out{.cluster = "test", .nodes = {}, .teams = {}, .queues = {}};
