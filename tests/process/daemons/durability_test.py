@@ -6,7 +6,7 @@ import re
 import case
 from processes import wait_for
 
-KILLS = int(os.environ.get("ARTEL_KILLS", "50"))
+KILLS = int(os.environ.get("ARTEL_KILLS", "200"))
 
 
 class DurabilityTest(case.BedCase):

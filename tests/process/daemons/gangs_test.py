@@ -5,13 +5,13 @@ import random
 import case
 from processes import wait_for
 
-ROUNDS = 5
+ROUNDS = 50
 
 
 class GangsTest(case.BedCase):
     def all_cluster(self):
         return self.bed.popen("submit", "--json", "-N", str(len(self.bed.nodes)), "--gpus-per-node", "8", "-t", "1m", "--",
-                              "/bin/sleep", "0.5")
+                              "/bin/sleep", "0.2")
 
     def holders(self):
         """Per job the number of nodes on which it holds GPUs."""

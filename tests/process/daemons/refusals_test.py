@@ -102,7 +102,7 @@ class RefusalsTest(case.BedCase):
                  "    answer = subprocess.run(sys.argv[2:], capture_output=True, text=True)\n" \
                  "    assert answer.returncode == 3, answer\n" \
                  "    assert '9' in answer.stderr and '8' in answer.stderr, answer\n"
-        command = self.bed.command("u1", ["python3", "-c", script, str(IMPOSSIBLE // 10), str(self.bed.programs / "artel"),
+        command = self.bed.command("u1", ["python3", "-c", script, str(IMPOSSIBLE), str(self.bed.programs / "artel"),
                                           "submit", "--gpus-per-node", "9", "--", "/bin/true"])
         case.run_checked(command, self.bed.user_environment("u1"), self.bed.home("u1"))
         job = self.bed.submit("--gpus-per-node", "8", "--", "/bin/true")
