@@ -13,10 +13,21 @@
 
 namespace artel::cli {
 
+namespace {
+
+bool is_ignored(int signal) {
+  struct sigaction now{};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
 Interrupts::Interrupts() {
   sigset_t taken;
   sigemptyset(&taken);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&taken, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (!is_ignored(signal)) sigaddset(&taken, signal);
+  }
   ARTEL_ASSERT(::pthread_sigmask(SIG_BLOCK, &taken, &old_mask_) == 0);
   signals_ = ::signalfd(-1, &taken, SFD_CLOEXEC);
   stop_ = ::eventfd(0, EFD_CLOEXEC);

@@ -14,7 +14,8 @@
 
 namespace artel::cli {
 
-/// Takes INT, TERM and HUP for its lifetime.
+/// Takes INT, TERM and HUP for its lifetime, but for those that the command was started to ignore
+/// (nohup, a background job of a script).
 class Interrupts {
  public:
   Interrupts();

@@ -4,6 +4,7 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "config/files.h"
+#include "model/job_spec.h"
 #include "model/output_path.h"
 
 namespace artel::config {
@@ -112,7 +113,10 @@ void read_noded_table(Section section, SiteConfig& config) {
 }
 
 void read_jobs_table(Section section, SiteConfig& config) {
-  section.duration("grace", config.grace);
+  if (section.duration("grace", config.grace) && config.grace > kMaxGrace) {
+    section.mistake("grace", fmt::format("is more than {}, the most that a job may have",
+                                         format_duration(kMaxGrace)));
+  }
   if (section.text("output", config.output)) {
     const std::string unknown = unknown_placeholder(config.output);
     if (config.output.empty()) section.mistake("output", "must name a file");

@@ -56,6 +56,9 @@ struct RetryBudgets {
   bool operator==(const RetryBudgets&) const = default;
 };
 
+/// The longest grace that a job may have.
+inline constexpr Duration kMaxGrace{std::chrono::hours{1}};
+
 struct JobSpec {
   std::string name;
   Owner owner;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxName = 128;
 constexpr std::uint32_t kMaxRanksPerNode = 4096;
-constexpr Duration kMaxGrace{std::chrono::hours{1}};
 constexpr std::size_t kMaxScript = 1U << 20U;
 constexpr std::size_t kMaxArguments =
     2U << 20U;                          // arguments and environment together, as usual for exec

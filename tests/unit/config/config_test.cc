@@ -235,6 +235,8 @@ TEST_CASE("values of artel.toml that cannot be are told") {
   check("[noded]\nstate = \"/n/%j\"", "artel.toml:2: noded.state: '%j' is not known here");
   check("[noded]\nkey = \"/n/%\"", "artel.toml:2: noded.key: '%' is not known here");
   check("[jobs]\ngrace = \"soon\"", "artel.toml:2: jobs.grace: 'soon' is not a duration");
+  check("[jobs]\ngrace = \"2h\"",
+        "artel.toml:2: jobs.grace: is more than 1h, the most that a job may have");
   check("[jobs]\noutput = \"%q\"", "artel.toml:2: jobs.output: '%q' is not known here");
   check("[jobs]\noutput = \"\"", "artel.toml:2: jobs.output: must name a file");
   check("[jobs]\noutput = 1.5",
