@@ -1,0 +1,31 @@
+// Advance reservations: R1 to R6.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "sched/place.h"
+
+namespace artel::sched {
+
+/// Error: kTryAgain (Conflict).
+[[nodiscard]] Result<ReservationId> add_reservation(State& state, const ReservationFacts& facts);
+[[nodiscard]] Reservation* find_reservation(State& state, ReservationId id);
+[[nodiscard]] const Reservation* find_reservation(const State& state, ReservationId id);
+
+/// Those whose end has come; pending jobs that named them are ordinary from now on.
+void end_reservations(State& state);
+/// R5, once an instant.
+void replace_failed_nodes(State& state);
+/// R4: running jobs whose limit passes the start, one grace before it.
+[[nodiscard]] std::vector<JobId> jobs_in_the_way(const State& state);
+void open_reservations(State& state);
+
+/// Whether the job may name it.
+[[nodiscard]] bool may_enter(const State& state, const Job& job);
+/// Where a job runs inside the reservation that it names; nullopt: not now (R3, R6).
+[[nodiscard]] std::optional<std::vector<Share>> place_inside(const State& state, const Job& job,
+                                                             FlavorId& flavor, std::uint32_t& size);
+
+}  // namespace artel::sched

@@ -1,0 +1,138 @@
+// The books: what each start, end and signal changes in the sums of State.
+#include <algorithm>
+#include <cmath>
+
+#include "sched/shares.h"
+#include "sched/state.h"
+
+namespace artel::sched {
+namespace {
+
+void add_user(State& state, const Job& job, int sign) {
+  Amounts& held = state.user_use[job.user.value];
+  held.resize(state.flavors + 1, 0);
+  for_each(state, job.charge,
+           [&](std::size_t resource, std::int64_t amount) { held[resource] += sign * amount; });
+}
+
+void count_licences(std::vector<std::int64_t>& held, const Job& job, int sign) {
+  for (const auto& [licence, count] : job.request->licences) held[licence.value] += sign * count;
+}
+
+bool limits_users(const Quota& quota) {
+  return quota.facts.max_jobs_per_user || quota.facts.max_gpus_per_user;
+}
+
+/// Q5: what was used is used; the rest of the booking is given back.
+void close_run(State& state, const Job& job) {
+  if (job.inside) return;
+  const double used =
+      static_cast<double>(job.charge.gpus) * static_cast<double>((state.now - job.start).count());
+  for (const QuotaId quota : state.path(job.queue)) state.at(quota).used_gpu_ms += used;
+}
+
+}  // namespace
+
+void update_star(State& state, QuotaId id) {
+  for (QuotaId at = id;; at = state.at(at).parent) {
+    Quota& quota = state.at(at);
+    for (std::size_t r = 0; r < quota.star.size(); ++r) {
+      const std::int64_t before = quota.star[r];
+      quota.star[r] = std::max({quota.star_below[r], use(quota, r), quota.kept[r]});
+      if (at != kRoot) state.at(quota.parent).star_below[r] += quota.star[r] - before;
+    }
+    if (at == kRoot) return;
+  }
+}
+
+void book(State& state, const Job& job, int sign) {
+  ++state.version;
+  add_user(state, job, sign);
+  count_licences(state.licences_active, job, sign);
+  if (job.inside) return;
+  const auto add = [&](Quota& quota) {
+    for_each(state, job.charge, [&](std::size_t resource, std::int64_t amount) {
+      quota.jobs[resource] += sign * amount;
+      if (!job.preemptible) quota.fixed[resource] += sign * amount;
+    });
+  };
+  add(state.at(kRoot));
+  for (const QuotaId id : state.path(job.queue)) {
+    Quota& quota = state.at(id);
+    add(quota);
+    if (!limits_users(quota)) continue;
+    Held& held = quota.users[job.user.value];
+    held.jobs += sign;
+    held.gpus += sign * job.charge.gpus;
+  }
+  update_star(state, job.queue);
+}
+
+void hold(State& state, Job& job) {
+  for (const Share& share : job.shares) state.nodes[share.node.value].holders.push_back(&job);
+  state.active.insert(job.id);
+}
+
+void drop(State& state, Job& job) {
+  for (const Share& share : job.shares) {
+    auto& holders = state.nodes[share.node.value].holders;
+    holders.erase(std::ranges::find(holders, &job));
+  }
+  state.active.erase(job.id);
+}
+
+void signal(State& state, Job& job) {
+  book(state, job, -1);
+  ++job.evictions;
+  const std::uint64_t doubled = std::uint64_t{1} << std::min(job.evictions - 1, 30U);
+  const auto times = std::min<std::uint64_t>(doubled, state.policy.most_backoffs);
+  job.backoff_until = state.now + state.policy.requeue_backoff * static_cast<std::int64_t>(times);
+  job.grace_end = state.now + job.grace;
+  job.stage = Stage::kSignalled;
+  state.signalled.insert(job.id);
+  if (job.grace > Duration::zero()) {
+    count_licences(state.licences_signalled, job, 1);
+    return;
+  }
+  // Gone at once: it holds nothing any more, and waits for the driver to say so.
+  drop(state, job);
+  close_run(state, job);
+  job.shares.clear();
+}
+
+void release(State& state, Job& job) {
+  ++state.version;
+  const bool gone_already = job.stage == Stage::kSignalled && job.shares.empty();
+  if (job.stage == Stage::kRunning || (job.stage == Stage::kSignalled && !gone_already)) {
+    close_run(state, job);
+  }
+  if (is_active(job)) book(state, job, -1);
+  if (job.stage == Stage::kSignalled) {
+    state.signalled.erase(job.id);
+    if (!gone_already) count_licences(state.licences_signalled, job, -1);
+  }
+  if (job.stage != Stage::kPending && !gone_already) drop(state, job);
+  job.stage = Stage::kPending;
+  job.inside = false;
+  job.shares.clear();
+  job.charge = {};
+  job.limit_end.reset();
+  job.wait = {};
+}
+
+void advance(State& state, Time now) {
+  if (now <= state.now) return;
+  const double kept = std::exp2(-static_cast<double>((now - state.now).count()) /
+                                static_cast<double>(state.policy.half_life.count()));
+  for (std::uint32_t i = 1; i < state.quotas.size(); ++i) {
+    double& past = state.quotas[i].past;
+    past = past * kept + over(state, QuotaId{i}) * (1 - kept);
+  }
+  for (const auto& [user, held] : state.user_use) state.user_past.try_emplace(UserId{user}, 0);
+  for (auto& [user, past] : state.user_past) {
+    past = past * kept + user_share(state, user) * (1 - kept);
+  }
+  state.now = now;
+}
+
+}  // namespace artel::sched

@@ -1,0 +1,25 @@
+// Plans of victims: V1 to V6, F3.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sched/place.h"
+
+namespace artel::sched {
+
+struct Eviction {
+  std::vector<JobId> victims;
+  std::vector<Share> shares;  // where the job will start
+};
+
+/// Whether minimum run times count (A3). Without them the answer says whether they alone are in the
+/// way.
+enum class Protection : std::uint8_t { kCounts, kIgnored };
+
+/// The cheapest set of victims after which `job` starts at its smallest size in this flavor. The
+/// state is changed while it is made and is the same afterwards.
+[[nodiscard]] std::optional<Eviction> make_eviction(State& state, const Job& job, FlavorId flavor,
+                                                    const PlanBook& plans, Protection protection);
+
+}  // namespace artel::sched

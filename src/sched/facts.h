@@ -1,0 +1,148 @@
+// What the scheduling core is told: nodes, quota tree, jobs, reservations. The rules that are named
+// here (G1, Q3, ...) are those of RULES.md.
+//
+// Amounts are integers: GPUs in thousandths of a device, cores, bytes. Ids of nodes, quota nodes,
+// flavors and licences are indexes into the lists of Setup; names only decide between equals.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace artel::sched {
+
+/// Index into Setup::flavors: a type of GPU.
+using FlavorId = StrongId<struct FlavorIdTag, std::uint16_t>;
+/// Index into Setup::tree; 0 is the root.
+using QuotaId = StrongId<struct QuotaIdTag, std::uint32_t>;
+using LicenceId = StrongId<struct LicenceIdTag, std::uint16_t>;
+/// Any number that stands for one person.
+using UserId = StrongId<struct UserIdTag, std::uint32_t>;
+/// Given by add_reservation, never used again.
+using ReservationId = StrongId<struct ReservationIdTag, std::uint32_t>;
+
+/// Amounts by resource: one for each flavor, cores last. An absent optional is no bound.
+using Amounts = std::vector<std::int64_t>;
+using Bounds = std::vector<std::optional<std::int64_t>>;
+
+struct NodeFacts {
+  std::string name;
+  std::string leaf;
+  std::string block;
+  FlavorId flavor;
+  std::int64_t gpus{};
+  std::int64_t cores{};
+  std::int64_t memory{};
+  std::optional<QuotaId> owner;  // X1: the team that alone may use it
+};
+
+/// A node of the quota tree. Empty vectors: nothing is stated.
+struct QuotaFacts {
+  std::string name;
+  QuotaId parent;
+  bool is_team = false;
+  std::optional<Amounts> guarantee;
+  Bounds limit;
+  Bounds borrow;
+  Bounds lend;
+  double weight = 1;
+  std::optional<std::vector<UserId>> users;  // ascending
+  std::vector<std::pair<UserId, double>> user_weights;
+  std::optional<std::int64_t> max_jobs_per_user;
+  std::optional<std::int64_t> max_gpus_per_user;
+  std::optional<double> budget;  // GPU-hours
+  bool strict_fifo = false;
+  double past = 0;  // F2: decayed use above the guarantee at the begin, as a share of the cluster
+};
+
+/// Section "Defaults of the product" in README.md.
+struct Policy {
+  Duration protect_reclaim{};
+  Duration protect_fair{std::chrono::minutes{60}};
+  Duration protect_priority{std::chrono::minutes{10}};
+  Duration requeue_backoff{std::chrono::minutes{5}};
+  std::uint32_t most_backoffs = 60;  // the back-off grows to so many times the first one
+  bool fair_preemption = false;
+  Duration fair_patience{std::chrono::minutes{30}};
+  double fair_waste_factor = 2;
+  Duration half_life{std::chrono::hours{168}};
+  double kappa = 1;
+  std::uint32_t reservations_per_team = 4;
+  Duration starve_after{std::chrono::hours{24}};
+};
+
+struct Setup {
+  std::vector<std::string> flavors;
+  std::vector<NodeFacts> nodes;
+  std::vector<QuotaFacts> tree;  // parents before children; the root first
+  std::vector<std::int64_t> licences;
+  Policy policy;
+  std::vector<std::pair<UserId, double>> user_past;  // F2, at the begin
+};
+
+/// So many different nodes with so much on each (G5).
+struct Part {
+  std::uint32_t nodes = 1;
+  std::int64_t gpus{};
+  std::int64_t cores{};
+  std::int64_t memory{};
+
+  bool operator==(const Part&) const = default;
+};
+
+enum class Locality : std::uint8_t { kAny, kBlock, kLeaf };
+
+/// The shape of a job: what it asks for. Equal shapes are kept once.
+struct Request {
+  std::vector<Part> parts{Part{}};
+  std::optional<std::uint32_t> min_nodes;  // of a single part (G3)
+  std::uint32_t segment = 1;               // P5
+  Locality locality = Locality::kAny;
+  bool exclusive = false;                     // X2
+  std::vector<FlavorId> flavors{FlavorId{}};  // in the order of preference (G4)
+  std::vector<std::pair<LicenceId, std::int64_t>> licences;
+  std::optional<Duration> limit;  // of one run; nullopt: no end is known
+
+  bool operator==(const Request&) const = default;
+};
+
+struct JobFacts {
+  JobId id;  // order of submission among equals
+  QuotaId queue;
+  UserId user;
+  Request request;
+  std::int32_t priority{};
+  bool preemptible = true;
+  Duration grace{};
+  std::optional<ReservationId> reservation;
+};
+
+/// R1: named nodes, or a count of nodes that the core chooses. Maintenance has no owner.
+struct ReservationFacts {
+  std::optional<QuotaId> owner;
+  std::vector<UserId> users;  // ascending; empty: all of the owner
+  Time start;
+  Time end;
+  std::vector<NodeId> nodes;
+  std::optional<std::uint32_t> count;
+  bool one_leaf = false;
+  std::optional<FlavorId> flavor;
+  bool maintenance = false;
+  bool flex = false;
+};
+
+/// New values for a node of the tree; what is absent stays.
+struct QuotaChange {
+  std::optional<Amounts> guarantee;
+  std::optional<Bounds> limit;
+  std::optional<Bounds> borrow;
+  std::optional<Bounds> lend;
+  std::optional<double> weight;
+};
+
+}  // namespace artel::sched

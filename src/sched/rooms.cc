@@ -1,0 +1,127 @@
+#include "sched/rooms.h"
+
+#include <algorithm>
+
+namespace artel::sched {
+namespace {
+
+void subtract(Room& room, const std::vector<Share>& shares, NodeIndex node, bool exclusive) {
+  const auto share = std::ranges::find(shares, NodeId{node}, &Share::node);
+  if (share == shares.end()) return;
+  room.gpus -= share->gpus;
+  room.cores -= share->cores;
+  room.memory -= share->memory;
+  room.empty = false;
+  if (exclusive) room.open = false;  // X2
+}
+
+void narrow(Room& least, const Room& room) {
+  least.open = least.open && room.open;
+  least.empty = least.empty && room.empty;
+  least.gpus = std::min(least.gpus, room.gpus);
+  least.cores = std::min(least.cores, room.cores);
+  least.memory = std::min(least.memory, room.memory);
+}
+
+Room whole(const Node& node) {
+  return {.open = true, .gpus = node.gpus, .cores = node.cores, .memory = node.memory};
+}
+
+bool is_on(const Reservation& reservation, NodeIndex node) {
+  return std::ranges::find(reservation.nodes, node) != reservation.nodes.end();
+}
+
+}  // namespace
+
+void PlanBook::add(const Planned& plan) {
+  for (const Share& share : plan.shares) on_[share.node.value].push_back(&plan);
+  ++count_;
+}
+
+bool Rooms::counts(const Planned& plan) const {
+  return only_ == nullptr || std::ranges::binary_search(*only_, &plan);
+}
+
+/// nullopt: for ever.
+std::optional<Time> Rooms::end_of(const Job& job) const {
+  if (job.stage == Stage::kRunning) return job.limit_end;
+  if (job.stage == Stage::kSignalled) {
+    return job.limit_end ? std::min(*job.limit_end, job.grace_end) : job.grace_end;
+  }
+  return end_of_run(job, expected_start(state_, job));
+}
+
+Room Rooms::at_time(NodeIndex node, Time time) const {
+  Room room = whole(state_.nodes[node]);
+  for (const Job* job : state_.nodes[node].holders) {
+    if (job->assumed_gone) continue;
+    if (job->stage == Stage::kSignalled && interval_.signalled_gone) continue;
+    if (time > state_.now) {
+      const auto end = end_of(*job);
+      if (end && time >= *end) continue;
+    }
+    subtract(room, job->shares, node, job->request->exclusive);
+  }
+  if (plans_ == nullptr) return room;
+  for (const Planned* plan : plans_->on(node)) {
+    const bool during = time >= plan->start && (!plan->end || time < *plan->end);
+    if (!during && interval_.plans_count == PlansCount::kInTime) continue;
+    if (counts(*plan)) subtract(room, plan->shares, node, plan->job->request->exclusive);
+  }
+  return room;
+}
+
+/// R2, and no place for anybody but its own jobs while it lasts.
+bool Rooms::is_reserved(NodeIndex node) const {
+  if (state_.nodes[node].reservations == 0) return false;
+  return std::ranges::any_of(state_.reservations, [&](const Reservation& one) {
+    const bool before = interval_.end && *interval_.end <= one.facts.start;
+    const bool after = interval_.from >= one.facts.end;
+    return !before && !after && one.id != interval_.inside && is_on(one, node);
+  });
+}
+
+Room Rooms::at(NodeIndex node) const {
+  const Node& of = state_.nodes[node];
+  if (!of.healthy) return {};
+  if (interval_.inside) {
+    const auto one = std::ranges::find(state_.reservations, *interval_.inside, &Reservation::id);
+    if (one == state_.reservations.end() || !is_on(*one, node)) return {};
+  }
+  if (!interval_.ignore_reservations && is_reserved(node)) return {};
+  Room least = at_time(node, interval_.from);
+  if (plans_ == nullptr || interval_.plans_count == PlansCount::kAlways) return least;
+  // Only plans begin later than now.
+  for (const Planned* plan : plans_->on(node)) {
+    if (plan->start <= interval_.from || (interval_.end && plan->start >= *interval_.end)) continue;
+    if (counts(*plan)) narrow(least, at_time(node, plan->start));
+  }
+  return least;
+}
+
+Time expected_start(const State& state, const Job& claim) {
+  Time start = state.now;
+  for (const Share& share : claim.shares) {
+    for (const Job* job : state.nodes[share.node.value].holders) {
+      if (job->stage != Stage::kSignalled) continue;
+      const Time end = job->limit_end ? std::min(*job->limit_end, job->grace_end) : job->grace_end;
+      start = std::max(start, end);
+    }
+  }
+  return start;
+}
+
+bool can_start(const State& state, const Job& claim) {
+  return std::ranges::all_of(claim.shares, [&](const Share& share) {
+    const NodeIndex node = share.node.value;
+    Room room = whole(state.nodes[node]);
+    for (const Job* job : state.nodes[node].holders) {
+      if (job->stage == Stage::kClaiming && job->claim >= claim.claim) continue;
+      subtract(room, job->shares, node, job->request->exclusive);
+    }
+    return room.open && room.gpus >= share.gpus && room.cores >= share.cores &&
+           room.memory >= share.memory && (room.empty || !claim.request->exclusive);
+  });
+}
+
+}  // namespace artel::sched

@@ -1,0 +1,81 @@
+// What nodes offer, and when.
+//
+// Running jobs are there until their limit, signalled ones until the end of their grace, claims
+// from now on, plans from their start (B1). A request looks at an interval: the least that is free
+// in it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sched/state.h"
+
+namespace artel::sched {
+
+struct Room {
+  bool open = false;
+  bool empty = true;
+  std::int64_t gpus{};
+  std::int64_t cores{};
+  std::int64_t memory{};
+};
+
+/// How planned starts count.
+enum class PlansCount : std::uint8_t {
+  kInTime,  // from their start to their end
+  kAlways,  // as taken, whenever they are (V3)
+};
+
+struct Interval {
+  Time from;
+  std::optional<Time> end;  // nullopt: for ever
+  PlansCount plans_count = PlansCount::kInTime;
+  bool signalled_gone = false;
+  bool ignore_reservations = false;
+  std::optional<ReservationId> inside;  // only the nodes of this one
+};
+
+/// Plans by node, so that a node without any costs nothing.
+class PlanBook {
+ public:
+  explicit PlanBook(std::size_t nodes) : on_(nodes) {}
+  void add(const Planned& plan);
+  [[nodiscard]] std::span<const Planned* const> on(NodeIndex node) const { return on_[node]; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+ private:
+  std::vector<std::vector<const Planned*>> on_;
+  std::size_t count_ = 0;
+};
+
+/// The plans that count: all, those that bind somebody, or none (nullptr: none).
+using PlanFilter = std::vector<const Planned*>;
+
+class Rooms {
+ public:
+  /// `plans` may be null; `only`: of those only these, ascending by address.
+  Rooms(const State& state, const Interval& interval, const PlanBook* plans,
+        const PlanFilter* only = nullptr)
+      : state_(state), interval_(interval), plans_(plans), only_(only) {}
+
+  [[nodiscard]] Room at(NodeIndex node) const;
+
+ private:
+  [[nodiscard]] Room at_time(NodeIndex node, Time time) const;
+  [[nodiscard]] bool is_reserved(NodeIndex node) const;
+  [[nodiscard]] bool counts(const Planned& plan) const;
+  [[nodiscard]] std::optional<Time> end_of(const Job& job) const;
+
+  const State& state_;
+  Interval interval_;
+  const PlanBook* plans_;
+  const PlanFilter* only_;
+};
+
+/// When a claim will start: after the signalled jobs on its nodes.
+[[nodiscard]] Time expected_start(const State& state, const Job& claim);
+/// All its nodes are free but for itself and claims made later.
+[[nodiscard]] bool can_start(const State& state, const Job& claim);
+
+}  // namespace artel::sched

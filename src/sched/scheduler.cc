@@ -1,0 +1,263 @@
+#include "sched/scheduler.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/assert.h"
+#include "sched/booked.h"
+#include "sched/checks.h"
+#include "sched/shares.h"
+#include "sched/state.h"
+#include "sched/walk.h"
+
+namespace artel::sched {
+namespace {
+
+QuotaId team_of(const State& state, QuotaId queue) {
+  const auto& path = state.path(queue);
+  const auto team =
+      std::ranges::find_if(path, [&](QuotaId quota) { return state.at(quota).is_team; });
+  if (team != path.end()) return *team;
+  return path.empty() ? kRoot : path.back();
+}
+
+QuotaId pool_of(const State& state, QuotaId queue) {
+  const auto& path = state.path(queue);
+  const auto pool =
+      std::ranges::find_if(path, [&](QuotaId quota) { return state.at(quota).states; });
+  return pool == path.end() ? kRoot : *pool;
+}
+
+/// Equal requests are kept once.
+std::shared_ptr<const Request> intern(State& state, const Request& request) {
+  const std::size_t key = request.parts.size() * 1'000'003 + request.parts.front().nodes * 8191 +
+                          static_cast<std::size_t>(request.parts.front().gpus) * 131 +
+                          static_cast<std::size_t>(request.limit.value_or(Duration{}).count());
+  auto& known = state.requests[key];
+  std::erase_if(known, [](const auto& one) { return one.expired(); });
+  for (const auto& one : known) {
+    if (auto same = one.lock(); same && *same == request) return same;
+  }
+  auto made = std::make_shared<const Request>(request);
+  known.push_back(made);
+  return made;
+}
+
+/// Q6: whether it could start on the empty cluster with every node healthy.
+bool ever_fits(const State& state, const Job& job) {
+  State empty = state;
+  empty.jobs.clear();
+  empty.active.clear();
+  empty.signalled.clear();
+  empty.reservations.clear();
+  std::ranges::fill(empty.licences_active, 0);
+  std::ranges::fill(empty.licences_signalled, 0);
+  for (Node& node : empty.nodes) {
+    node.healthy = true;
+    node.in_maintenance = false;
+    node.holders.clear();
+    node.reservations = 0;
+  }
+  for (Quota& quota : empty.quotas) {
+    std::ranges::fill(quota.jobs, 0);
+    std::ranges::fill(quota.fixed, 0);
+    quota.users.clear();
+  }
+  derive_capacity(empty);
+  const Rooms rooms(empty, {.from = empty.now}, nullptr);
+  return std::ranges::any_of(job.request->flavors, [&](FlavorId flavor) {
+    const Variant variant{smallest_size(*job.request), flavor};
+    if (!place(empty, job, variant, rooms)) return false;
+    if (job.reservation) return true;
+    const Charge charge = charge_of(empty, *job.request, variant.size, flavor);
+    const auto failure = quota_failure(empty, job, charge, false);
+    return !failure || failure->reason == Reason::kNone || failure->reason == Reason::kBudget ||
+           failure->reason == Reason::kLendLimit;
+  });
+}
+
+}  // namespace
+
+std::string_view reason_name(Reason reason) {
+  constexpr std::array<std::string_view, 16> kNames = {
+      "None",          "StrictOrder", "Reservation", "Backoff",   "QuotaLimit", "BorrowLimit",
+      "GuaranteeOnly", "UserLimit",   "Budget",      "License",   "LendLimit",  "Protected",
+      "Backfill",      "Topology",    "Resources",   "Preempting"};
+  return kNames.at(static_cast<std::size_t>(reason));
+}
+
+Scheduler::Scheduler(const Setup& setup, Time now) : state_(std::make_unique<State>(setup, now)) {}
+Scheduler::Scheduler(const Scheduler& other) : state_(copy_state(*other.state_)) {}
+Scheduler& Scheduler::operator=(const Scheduler& other) {
+  if (this != &other) state_ = copy_state(*other.state_);
+  return *this;
+}
+Scheduler::Scheduler(Scheduler&&) noexcept = default;
+Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
+Scheduler::~Scheduler() = default;
+
+Result<> Scheduler::submit(Time now, const JobFacts& facts) {
+  advance(*state_, now);
+  Job job{.id = facts.id,
+          .queue = facts.queue,
+          .pool = pool_of(*state_, facts.queue),
+          .team = team_of(*state_, facts.queue),
+          .user = facts.user,
+          .request = intern(*state_, facts.request),
+          .priority = facts.priority,
+          .preemptible = facts.preemptible,
+          .grace = facts.grace,
+          .reservation = facts.reservation,
+          .ready = now,
+          .pending_since = now,
+          .shares = {}};
+  state_->user_past.try_emplace(facts.user, 0);
+  if (!has_access(*state_, job.queue, job.user)) {
+    return fail(ErrorCode::kPermissionDenied, "queue: the user may not submit to it");
+  }
+  if (job.reservation && !may_enter(*state_, job)) {
+    return fail(ErrorCode::kPermissionDenied, "reservation: it is not the job's to use");
+  }
+  if (!ever_fits(*state_, job)) {
+    return fail(ErrorCode::kNeverFits, "the job could not start on the empty cluster");
+  }
+  ARTEL_ASSERT(state_->jobs.emplace(job.id, std::move(job)).second);
+  return {};
+}
+
+void Scheduler::end(Time now, JobId id) {
+  advance(*state_, now);
+  release(*state_, state_->jobs.at(id));
+  state_->jobs.erase(id);
+}
+
+void Scheduler::requeue(Time now, JobId id) {
+  advance(*state_, now);
+  Job& job = state_->jobs.at(id);
+  release(*state_, job);
+  job.pending_since = now;
+}
+
+void Scheduler::checkpoint(Time now, JobId id, Time at) {
+  advance(*state_, now);
+  state_->jobs.at(id).saved_at = at;
+}
+
+void Scheduler::set_health(Time now, NodeId id, bool healthy) {
+  advance(*state_, now);
+  Node& node = state_->nodes.at(id.value);
+  node.healthy = healthy;
+  derive_capacity(*state_);
+  if (healthy) return;
+  for (Job* job : std::vector<Job*>(node.holders)) {
+    if (job->stage == Stage::kClaiming) release(*state_, *job);
+  }
+}
+
+void Scheduler::change(Time now, QuotaId id, const QuotaChange& change) {
+  advance(*state_, now);
+  QuotaFacts& facts = state_->at(id).facts;
+  if (change.guarantee) facts.guarantee = change.guarantee;
+  if (change.limit) facts.limit = *change.limit;
+  if (change.borrow) facts.borrow = *change.borrow;
+  if (change.lend) facts.lend = *change.lend;
+  if (change.weight) facts.weight = *change.weight;
+  derive_tree(*state_);
+}
+
+Result<ReservationId> Scheduler::reserve(Time now, const ReservationFacts& reservation) {
+  advance(*state_, now);
+  return add_reservation(*state_, reservation);
+}
+
+void Scheduler::end_reservations(Time now) {
+  advance(*state_, now);
+  sched::end_reservations(*state_);
+}
+
+std::vector<Decision> Scheduler::begin_reservations(Time now) {
+  advance(*state_, now);
+  replace_failed_nodes(*state_);
+  std::vector<Decision> decisions;
+  for (const JobId id : jobs_in_the_way(*state_)) {
+    signal(*state_, state_->jobs.at(id));
+    decisions.emplace_back(Signalled{id});
+  }
+  open_reservations(*state_);
+  return decisions;
+}
+
+std::vector<Decision> Scheduler::pass(Time now) {
+  advance(*state_, now);
+  return walk(*state_);
+}
+
+std::optional<Time> Scheduler::next_wake(Time now) const {
+  std::optional<Time> next;
+  const auto add = [&](Time time) {
+    if (time > now && (!next || time < *next)) next = time;
+  };
+  const Policy& policy = state_->policy;
+  for (const Reservation& one : state_->reservations) {
+    add(one.facts.start);
+    add(one.facts.end);
+  }
+  for (const auto& [id, job] : state_->jobs) {
+    if (job.stage == Stage::kPending) {
+      add(job.backoff_until);
+      if (policy.fair_preemption) add(job.pending_since + policy.fair_patience);
+      add(job.pending_since + policy.starve_after);
+    } else if (job.stage == Stage::kRunning) {
+      add(job.start + policy.protect_reclaim);
+      add(job.start + policy.protect_priority);
+      if (policy.fair_preemption) add(job.start + policy.protect_fair);
+      for (const Reservation& one : state_->reservations) add(one.facts.start - job.grace);
+    }
+  }
+  return next;
+}
+
+std::optional<Stage> Scheduler::stage(JobId id) const {
+  const auto job = state_->jobs.find(id);
+  if (job == state_->jobs.end()) return std::nullopt;
+  return job->second.stage;
+}
+
+Wait Scheduler::wait(JobId id) const {
+  const auto job = state_->jobs.find(id);
+  return job == state_->jobs.end() ? Wait{} : job->second.wait;
+}
+
+std::vector<JobId> Scheduler::borrowed() const {
+  std::vector<JobId> found;
+  for (const JobId id : state_->active) {
+    if (is_borrowed(*state_, state_->jobs.at(id))) found.push_back(id);
+  }
+  return found;
+}
+
+std::vector<double> Scheduler::entitlement(QuotaId quota) const {
+  std::vector<double> by_resource;
+  for (std::size_t r = 0; r <= state_->flavors; ++r) {
+    by_resource.push_back(entitlements(*state_, r).at(quota.value));
+  }
+  return by_resource;
+}
+
+double Scheduler::score(QuotaId quota) const { return sched::score(*state_, quota); }
+
+double Scheduler::user_usage(UserId user) const {
+  const auto past = state_->user_past.find(user);
+  return past == state_->user_past.end() ? 0 : past->second;
+}
+
+std::vector<NodeId> Scheduler::reservation_nodes(ReservationId reservation) const {
+  std::vector<NodeId> nodes;
+  const Reservation* one = find_reservation(*state_, reservation);
+  if (one == nullptr) return nodes;
+  for (const NodeIndex node : one->nodes) nodes.push_back(NodeId{node});
+  std::ranges::sort(nodes);
+  return nodes;
+}
+
+}  // namespace artel::sched

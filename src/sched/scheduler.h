@@ -1,0 +1,134 @@
+// The scheduling core: facts go in, decisions come out. The rules are those of RULES.md.
+//
+// A Scheduler is a value: a copy is a snapshot on which a forecast or a question "what if" is
+// played. It has no clock; every call names the time, which never goes back. Drivers own what
+// happens in the world (ends, limits, grace periods, waiting times) and report it; the order of the
+// events of one instant is that of RULES.md, section 1. Not for several threads at once.
+//
+// Decisions are made and taken in one step: after pass() the jobs that it starts hold their
+// resources.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "sched/facts.h"
+
+namespace artel::sched {
+
+/// What a job holds on one node.
+struct Share {
+  NodeId node;
+  std::int64_t gpus{};
+  std::int64_t cores{};
+  std::int64_t memory{};
+
+  auto operator<=>(const Share&) const = default;
+};
+
+/// The job starts now on these shares, part by part.
+struct Started {
+  JobId job;
+  std::vector<Share> shares;
+};
+/// The job is told to leave and has its grace. Without a grace it is gone at once.
+struct Signalled {
+  JobId job;
+};
+using Decision = std::variant<Started, Signalled>;
+
+/// Z1. kNone: looked at by no pass yet, or not waiting.
+enum class Reason : std::uint8_t {
+  kNone,
+  kStrictOrder,
+  kReservation,
+  kBackoff,
+  kQuotaLimit,
+  kBorrowLimit,
+  kGuaranteeOnly,
+  kUserLimit,
+  kBudget,
+  kLicence,
+  kLendLimit,
+  kProtected,
+  kBackfill,
+  kTopology,
+  kResources,
+  kPreempting,
+};
+std::string_view reason_name(Reason reason);
+
+/// Why a job waits. `quota` is the node of the tree whose check failed, else 0.
+struct Wait {
+  Reason reason = Reason::kNone;
+  QuotaId quota;
+  std::optional<Time> planned_start;  // B2
+
+  bool operator==(const Wait&) const = default;
+};
+
+enum class Stage : std::uint8_t { kPending, kClaiming, kRunning, kSignalled };
+
+struct State;
+
+class Scheduler {
+ public:
+  Scheduler(const Setup& setup, Time now);
+  Scheduler(const Scheduler& other);
+  Scheduler& operator=(const Scheduler& other);
+  Scheduler(Scheduler&&) noexcept;
+  Scheduler& operator=(Scheduler&&) noexcept;
+  ~Scheduler();
+
+  // Facts. Jobs that are named must be known.
+
+  /// kPermissionDenied: access lists (Q6); kNeverFits: it could not start on the empty cluster.
+  Result<> submit(Time now, const JobFacts& job);
+  /// The job is over, whether it ran or waited, and is forgotten.
+  void end(Time now, JobId job);
+  /// Its run is over, it waits again in its old place.
+  void requeue(Time now, JobId job);
+  /// The job saved its work at `at`.
+  void checkpoint(Time now, JobId job, Time at);
+  /// The jobs on a failed node are reported by requeue() or end() right after this; claims on it
+  /// are void (E2).
+  void set_health(Time now, NodeId node, bool healthy);
+  void change(Time now, QuotaId quota, const QuotaChange& change);
+  /// kTryAgain: Conflict (R1).
+  Result<ReservationId> reserve(Time now, const ReservationFacts& reservation);
+
+  // One instant: first the reservations that end, then facts, then the following two.
+
+  void end_reservations(Time now);
+  /// Signals for reservations (R4), and those whose start has come.
+  std::vector<Decision> begin_reservations(Time now);
+  /// One walk over the pending jobs. Empty: nothing changes at this instant any more.
+  std::vector<Decision> pass(Time now);
+
+  /// The earliest time after `now` at which a pass may decide differently without a new fact.
+  [[nodiscard]] std::optional<Time> next_wake(Time now) const;
+
+  // What is believed after the last pass.
+
+  [[nodiscard]] std::optional<Stage> stage(JobId job) const;
+  [[nodiscard]] Wait wait(JobId job) const;
+  /// Active jobs that some guarantee node of their path does not cover (C2), ascending.
+  [[nodiscard]] std::vector<JobId> borrowed() const;
+  /// F1, by flavor and cores.
+  [[nodiscard]] std::vector<double> entitlement(QuotaId quota) const;
+  /// F2.
+  [[nodiscard]] double score(QuotaId quota) const;
+  [[nodiscard]] double user_usage(UserId user) const;
+  /// Sorted by id; empty after its end.
+  [[nodiscard]] std::vector<NodeId> reservation_nodes(ReservationId reservation) const;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace artel::sched

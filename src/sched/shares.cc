@@ -1,0 +1,185 @@
+#include "sched/shares.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace artel::sched {
+namespace {
+
+constexpr double kNothing = 1e-9;
+
+/// C2's order. What a guarantee below covers comes first, so that covers nest (I1).
+auto cover_key(const State& state, const Job& job, const Covered& below) {
+  const Time start = job.stage == Stage::kClaiming ? state.now : job.start;
+  return std::tuple(!below.contains(job.id.value), job.preemptible, -std::int64_t{job.priority},
+                    start, job.ready, job.id);
+}
+
+Covered covered_below(const State& state, QuotaId id) {
+  Covered below;
+  for (const QuotaId child : state.at(id).children) {
+    if (state.at(child).states) below.merge(cover(state, child));
+  }
+  return below;
+}
+
+/// What active and pending jobs and open reservations of a node of the tree itself ask for.
+Amounts own_demand(const State& state, std::size_t resource) {
+  Amounts own(state.quotas.size(), 0);
+  for (const auto& [id, job] : state.jobs) {
+    Charge asked;
+    if (is_active(job) && !job.inside) asked = job.charge;
+    if (job.stage == Stage::kPending && !job.reservation) {
+      asked =
+          charge_of(state, *job.request, largest_size(*job.request), job.request->flavors.front());
+    }
+    for_each(state, asked, [&](std::size_t r, std::int64_t amount) {
+      if (r == resource) own[job.queue.value] += amount;
+    });
+  }
+  for (const Reservation& one : state.reservations) {
+    if (!one.open || !one.facts.owner) continue;
+    for (const NodeIndex i : one.nodes) {
+      const Node& node = state.nodes[i];
+      if (!node.healthy) continue;
+      if (resource == state.cores()) own[one.facts.owner->value] += node.cores;
+      if (resource == node.flavor.value) own[one.facts.owner->value] += node.gpus;
+    }
+  }
+  return own;
+}
+
+double demand(const State& state, QuotaId id, std::size_t resource, const Amounts& own) {
+  const Quota& quota = state.at(id);
+  auto sum = static_cast<double>(own[id.value]);
+  for (const QuotaId child : quota.children) sum += demand(state, child, resource, own);
+  const auto cut = [&](const Bounds& bounds, std::int64_t above) {
+    if (resource >= bounds.size() || !bounds[resource]) return;
+    sum = std::min(sum, static_cast<double>(above + *bounds[resource]));
+  };
+  cut(quota.facts.limit, 0);
+  cut(quota.facts.borrow, quota.guarantee[resource]);
+  return sum;
+}
+
+struct Child {
+  QuotaId id;
+  double wanted{};
+  double given{};
+};
+
+/// Deals out by weight to children with unmet demand, until either is gone.
+void deal(const State& state, std::vector<Child>& children, double rest) {
+  while (rest > kNothing) {
+    double weights = 0;
+    for (const Child& child : children) {
+      if (child.wanted - child.given > kNothing) weights += state.at(child.id).facts.weight;
+    }
+    if (weights <= 0) return;
+    double dealt = 0;
+    for (Child& child : children) {
+      const double unmet = child.wanted - child.given;
+      if (unmet <= kNothing) continue;
+      const double part = std::min(unmet, rest * state.at(child.id).facts.weight / weights);
+      child.given += part;
+      dealt += part;
+    }
+    rest -= dealt;
+  }
+}
+
+void share_out(const State& state, QuotaId id, std::size_t resource, const Amounts& own,
+               std::vector<double>& given) {
+  std::vector<Child> children;
+  double rest = given[id.value];
+  for (const QuotaId child : state.at(id).children) {
+    const Quota& quota = state.at(child);
+    const double wanted = demand(state, child, resource, own);
+    const double sure = std::min(static_cast<double>(quota.guarantee[resource]), wanted);
+    const auto kept = static_cast<double>(quota.kept[resource]);
+    rest -= sure + std::max(0.0, kept - sure);
+    children.push_back({child, wanted, sure});
+  }
+  deal(state, children, rest);
+  for (const Child& child : children) {
+    given[child.id.value] = child.given;
+    share_out(state, child.id, resource, own, given);
+  }
+}
+
+}  // namespace
+
+Covered cover(const State& state, QuotaId id) {
+  const Quota& quota = state.at(id);
+  const Covered below = covered_below(state, id);
+  std::vector<const Job*> jobs;
+  for (const JobId number : state.active) {
+    const Job& job = state.jobs.at(number);
+    if (is_active(job) && !job.inside && is_below(state, job.queue, id)) jobs.push_back(&job);
+  }
+  std::ranges::sort(jobs, {}, [&](const Job* job) { return cover_key(state, *job, below); });
+  Amounts left = quota.guarantee;
+  for (std::size_t r = 0; r < left.size(); ++r) left[r] -= quota.reserved[r];
+  Covered covered;
+  for (const Job* job : jobs) {
+    bool fits = true;
+    for_each(state, job->charge,
+             [&](std::size_t r, std::int64_t amount) { fits = fits && amount <= left[r]; });
+    if (!fits) continue;
+    for_each(state, job->charge, [&](std::size_t r, std::int64_t amount) { left[r] -= amount; });
+    covered.insert(job->id.value);
+  }
+  return covered;
+}
+
+bool is_borrowed(const State& state, const Job& job) {
+  if (!is_active(job) || job.inside) return false;
+  return std::ranges::any_of(state.path(job.queue), [&](QuotaId quota) {
+    return state.at(quota).states && !cover(state, quota).contains(job.id.value);
+  });
+}
+
+std::vector<double> entitlements(const State& state, std::size_t resource) {
+  const Amounts own = own_demand(state, resource);
+  std::vector<double> given(state.quotas.size(), 0);
+  given[kRoot.value] = static_cast<double>(state.capacity[resource]);
+  share_out(state, kRoot, resource, own, given);
+  return given;
+}
+
+double over(const State& state, QuotaId id) {
+  const Quota& quota = state.at(id);
+  double most = 0;
+  for (std::size_t r = 0; r < state.capacity.size(); ++r) {
+    if (state.capacity[r] <= 0) continue;
+    const auto above = static_cast<double>(use(quota, r) - quota.guarantee[r]);
+    most = std::max(most, above / static_cast<double>(state.capacity[r]));
+  }
+  return most;
+}
+
+double over_by_weight(const State& state, QuotaId quota) {
+  const double weight = state.at(quota).facts.weight;
+  return weight > 0 ? over(state, quota) / weight : std::numeric_limits<double>::infinity();
+}
+
+double score(const State& state, QuotaId id) {
+  const Quota& quota = state.at(id);
+  if (quota.facts.weight <= 0) return std::numeric_limits<double>::infinity();
+  return (over(state, id) + state.policy.kappa * quota.past) / quota.facts.weight;
+}
+
+double user_share(const State& state, UserId user) {
+  const auto held = state.user_use.find(user.value);
+  if (held == state.user_use.end()) return 0;
+  double share = 0;
+  for (std::size_t r = 0; r < held->second.size(); ++r) {
+    if (state.capacity[r] <= 0) continue;
+    share = std::max(share,
+                     static_cast<double>(held->second[r]) / static_cast<double>(state.capacity[r]));
+  }
+  return share;
+}
+
+}  // namespace artel::sched

@@ -1,0 +1,27 @@
+// Cover (C2), entitlement (F1), what a team has above its guarantee and its score (F2).
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "sched/state.h"
+
+namespace artel::sched {
+
+using Covered = std::set<std::uint64_t>;  // job numbers
+
+/// The active jobs below `quota` that its guarantee covers. O(active log active).
+[[nodiscard]] Covered cover(const State& state, QuotaId quota);
+[[nodiscard]] bool is_borrowed(const State& state, const Job& job);
+
+/// By quota node, for one resource.
+[[nodiscard]] std::vector<double> entitlements(const State& state, std::size_t resource);
+
+/// Use above the guarantee as a share of the cluster; the largest over the resources.
+[[nodiscard]] double over(const State& state, QuotaId quota);
+[[nodiscard]] double over_by_weight(const State& state, QuotaId quota);
+[[nodiscard]] double score(const State& state, QuotaId quota);
+/// The user's dominant share of the cluster now.
+[[nodiscard]] double user_share(const State& state, UserId user);
+
+}  // namespace artel::sched

@@ -1,0 +1,203 @@
+// What the core keeps between calls. Everything that a check needs is a sum that each start, end
+// and signal keeps up to date; nothing here is computed by walking over all jobs.
+//
+// Private to src/sched.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "sched/scheduler.h"
+
+namespace artel::sched {
+
+using NodeIndex = std::uint32_t;
+inline constexpr QuotaId kRoot{0};
+
+/// What a start is charged: GPUs of one flavor and cores.
+struct Charge {
+  FlavorId flavor;
+  std::int64_t gpus{};
+  std::int64_t cores{};
+};
+
+/// Evictions of a job and a sub-state of active: gone in the plan that is being made.
+struct Job {
+  JobId id;
+  QuotaId queue;
+  QuotaId pool;  // the lowest node of its path that states a guarantee, else the root
+  QuotaId team;
+  UserId user;
+  std::shared_ptr<const Request> request;
+  std::int32_t priority{};
+  bool preemptible = true;
+  bool inside = false;        // runs in an open reservation that it names (R3)
+  bool assumed_gone = false;  // a victim of the plan in the making
+  bool treated = false;       // in this pass
+  Stage stage = Stage::kPending;
+  Duration grace{};
+  std::optional<ReservationId> reservation;
+  Time ready;          // W2
+  Time pending_since;  // O2
+  Time start;
+  std::optional<Time> limit_end;
+  Time saved_at;
+  Time grace_end;
+  std::uint64_t claim{};  // number, in the order of claims
+  std::vector<Share> shares;
+  Charge charge;
+  std::uint32_t evictions{};
+  Time backoff_until;
+  Wait wait;
+};
+
+struct Node {
+  std::string name;
+  std::uint32_t rank{};   // in the order of names
+  std::uint32_t leaf{};   // in the order of names
+  std::uint32_t block{};  // in the order of names
+  FlavorId flavor;
+  std::int64_t gpus{};
+  std::int64_t cores{};
+  std::int64_t memory{};
+  std::optional<QuotaId> owner;
+  bool healthy = true;
+  bool in_maintenance = false;   // running: it leaves the capacity (R3)
+  std::vector<Job*> holders;     // running, signalled, claiming
+  std::uint32_t reservations{};  // that have it in their list
+};
+
+struct Held {
+  std::int64_t jobs{};
+  std::int64_t gpus{};
+};
+
+struct Quota {
+  QuotaId parent;
+  std::vector<QuotaId> children;
+  std::vector<QuotaId> path;  // itself first, the first level last; empty for the root
+  std::uint32_t depth{};
+  bool is_team = false;
+  bool states = false;  // a guarantee, its own or its children's
+  QuotaFacts facts;
+  Amounts guarantee;
+  Amounts jobs;                         // use by active jobs
+  Amounts reserved;                     // use by open reservations of owners below
+  Amounts fixed;                        // use by active non-preemptible jobs
+  Amounts dedicated;                    // healthy nodes of its own
+  Amounts kept;                         // never lent: max(G - lend, dedicated up to G) (X1)
+  Amounts star;                         // use* of Q3
+  Amounts star_below;                   // sum over the children
+  double past{};                        // F2
+  double used_gpu_ms{};                 // thousandths of GPUs x ms of ended runs (Q5)
+  std::map<std::uint32_t, Held> users;  // active, where there are limits per user
+};
+
+struct Reservation {
+  ReservationId id;
+  ReservationFacts facts;
+  std::vector<NodeIndex> nodes;  // in the order of names
+  bool open = false;
+};
+
+/// A planned start of B2.
+struct Planned {
+  const Job* job{};
+  Time start;
+  std::optional<Time> end;
+  std::vector<Share> shares;
+};
+
+struct State {
+  explicit State(const Setup& setup, Time begin);
+
+  Policy policy;
+  std::size_t flavors{};
+  std::vector<Node> nodes;
+  std::vector<NodeIndex> by_name;
+  std::vector<std::vector<NodeIndex>> leaves;  // members in the order of names
+  std::vector<std::vector<NodeIndex>> blocks;
+  std::vector<Quota> quotas;
+  Amounts capacity;
+  std::vector<std::int64_t> largest_node;  // GPUs, by flavor
+  std::vector<std::int64_t> licences;
+  std::vector<std::int64_t> licences_active;     // held by active jobs
+  std::vector<std::int64_t> licences_signalled;  // still held by signalled ones
+  std::map<JobId, Job> jobs;
+  std::set<JobId> active;  // running, claiming, signalled
+  std::set<JobId> signalled;
+  std::vector<Reservation> reservations;
+  std::map<std::uint32_t, Amounts> user_use;
+  std::map<UserId, double> user_past;
+  std::map<std::size_t, std::vector<std::weak_ptr<const Request>>> requests;  // by hash
+  std::uint64_t claims{};
+  std::uint32_t last_reservation{};
+  std::uint64_t version{};  // changes with every fact and decision that a cover depends on
+  Time now;
+
+  [[nodiscard]] std::size_t cores() const { return flavors; }
+  Quota& at(QuotaId id) { return quotas[id.value]; }
+  [[nodiscard]] const Quota& at(QuotaId id) const { return quotas[id.value]; }
+  [[nodiscard]] const std::vector<QuotaId>& path(QuotaId id) const { return at(id).path; }
+};
+
+/// Rebuilds what points into the copied parts.
+std::unique_ptr<State> copy_state(const State& from);
+
+/// Guarantees, `states`, pools and sums that follow from the stated values.
+void derive_tree(State& state);
+/// Sums over nodes, after a change of health, maintenance or the tree.
+void derive_capacity(State& state);
+
+[[nodiscard]] bool is_below(const State& state, QuotaId quota, QuotaId ancestor);
+[[nodiscard]] QuotaId common_ancestor(const State& state, QuotaId a, QuotaId b);
+/// The child of `ancestor` on the way to `quota`; nullopt if they are one.
+[[nodiscard]] std::optional<QuotaId> child_towards(const State& state, QuotaId ancestor,
+                                                   QuotaId quota);
+
+[[nodiscard]] std::int64_t use(const Quota& quota, std::size_t resource);
+[[nodiscard]] inline bool is_active(const Job& job) {
+  return (job.stage == Stage::kRunning || job.stage == Stage::kClaiming) && !job.assumed_gone;
+}
+[[nodiscard]] bool is_starving(const State& state, const Job& job);
+/// GPUs x time since the last save or the start (thousandths x ms).
+[[nodiscard]] std::int64_t lost_work(const State& state, const Job& job);
+
+[[nodiscard]] std::uint32_t largest_size(const Request& request);
+[[nodiscard]] std::uint32_t smallest_size(const Request& request);
+/// From large to small (G3).
+[[nodiscard]] std::vector<std::uint32_t> sizes_of(const Request& request);
+[[nodiscard]] std::vector<Part> parts_of(const Request& request, std::uint32_t size);
+[[nodiscard]] Charge charge_of(const State& state, const Request& request, std::uint32_t size,
+                               FlavorId flavor);
+[[nodiscard]] std::optional<Time> end_of_run(const Job& job, Time start);
+
+/// Calls `visit(resource, amount)` for what is charged.
+template <typename Visit>
+void for_each(const State& state, const Charge& charge, Visit visit) {
+  if (charge.gpus > 0) visit(std::size_t{charge.flavor.value}, charge.gpus);
+  if (charge.cores > 0) visit(state.cores(), charge.cores);
+}
+
+// The books. `job.charge` and `job.shares` are set before.
+
+/// Adds the job's charge to the sums of its path (`sign` 1) or takes it off (-1). Jobs inside a
+/// reservation count for nobody.
+void book(State& state, const Job& job, int sign);
+/// Puts the job on its nodes, or takes it off.
+void hold(State& state, Job& job);
+void drop(State& state, Job& job);
+/// use* of the path after a change at `quota`.
+void update_star(State& state, QuotaId quota);
+
+/// A job that runs or claims leaves the books and has its grace (A1, A4).
+void signal(State& state, Job& job);
+/// Takes a job out of whatever it holds; it is pending afterwards.
+void release(State& state, Job& job);
+
+/// Time goes on: the past of F2.
+void advance(State& state, Time now);
+
+}  // namespace artel::sched

@@ -1,0 +1,341 @@
+#include "sched/walk.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "sched/booked.h"
+#include "sched/checks.h"
+#include "sched/evict.h"
+#include "sched/line.h"
+
+namespace artel::sched {
+namespace {
+
+class Walk {
+ public:
+  explicit Walk(State& state)
+      : state_(state), plans_of_(state.quotas.size()), book_of_plans_(state.nodes.size()) {}
+
+  std::vector<Decision> run() {
+    start_claims();
+    start_in_reservations();
+    Line line(state_);
+    line_ = &line;
+    while (Job* job = line.next()) treat(*job);
+    return std::move(decisions_);
+  }
+
+ private:
+  // Starts ------------------------------------------------------------------------------------
+
+  /// What the shares cost, as they are: an exclusive job is charged for the nodes that it got.
+  [[nodiscard]] Charge charge_of_shares(const std::vector<Share>& shares) const {
+    Charge charge{.flavor = state_.nodes[shares.front().node.value].flavor};
+    for (const Share& share : shares) {
+      charge.gpus += share.gpus;
+      charge.cores += share.cores;
+    }
+    return charge;
+  }
+
+  void start(Job& job, std::vector<Share> shares, bool inside) {
+    job.stage = Stage::kRunning;
+    job.inside = inside;
+    job.start = state_.now;
+    job.saved_at = state_.now;
+    job.limit_end = end_of_run(job, state_.now);
+    job.shares = std::move(shares);
+    job.charge = charge_of_shares(job.shares);
+    job.wait = {};
+    hold(state_, job);
+    book(state_, job, 1);
+    decisions_.emplace_back(Started{job.id, job.shares});
+    if (line_ != nullptr) line_->changed(job.queue);
+  }
+
+  /// The claim leaves the books and comes back as a run.
+  void start_claim(Job& job) {
+    std::vector<Share> shares = job.shares;
+    book(state_, job, -1);
+    drop(state_, job);
+    start(job, std::move(shares), false);
+  }
+
+  /// O0, first half.
+  void start_claims() {
+    std::vector<Job*> claims;
+    for (const JobId id : state_.active) {
+      Job& job = state_.jobs.at(id);
+      if (job.stage == Stage::kClaiming) claims.push_back(&job);
+    }
+    std::ranges::sort(claims, {}, &Job::claim);
+    for (Job* job : claims) {
+      if (can_start(state_, *job)) {
+        start_claim(*job);
+      } else {
+        stop_queues_of(*job);
+      }
+    }
+  }
+
+  /// O0, second half.
+  void start_in_reservations() {
+    for (Job* job : reservation_line(state_)) {
+      FlavorId flavor;
+      std::uint32_t size = 0;
+      auto shares = place_inside(state_, *job, flavor, size);
+      if (shares) {
+        start(*job, std::move(*shares), find_reservation(state_, *job->reservation)->open);
+      } else {
+        job->wait = {.reason = Reason::kReservation, .quota = {}, .planned_start = {}};
+      }
+    }
+  }
+
+  // Strict order, Q7 --------------------------------------------------------------------------
+
+  [[nodiscard]] bool is_stopped(const Job& job) const {
+    return std::ranges::any_of(state_.path(job.queue),
+                               [&](QuotaId quota) { return stopped_.contains(quota); });
+  }
+
+  void stop_queues_of(const Job& job) {
+    for (const QuotaId quota : state_.path(job.queue)) {
+      if (state_.at(quota).facts.strict_fifo) stopped_.insert(quota);
+    }
+  }
+
+  // Treating one job --------------------------------------------------------------------------
+
+  void treat(Job& job) {
+    job.wait = {};
+    if (is_stopped(job)) {
+      job.wait.reason = Reason::kStrictOrder;
+      return;
+    }
+    if (try_start(job)) return;
+    stop_queues_of(job);
+    if (in_backoff(job) && !ever_within(job)) {
+      job.wait.reason = Reason::kBackoff;
+      return;
+    }
+    if (auto found = find_eviction(job, Protection::kCounts)) return claim(job, *found);
+    job.wait = reason_of(job);
+    if (lacks_only_room(job.wait.reason)) plan_if_due(job);
+  }
+
+  [[nodiscard]] bool in_backoff(const Job& job) const { return state_.now < job.backoff_until; }
+
+  [[nodiscard]] bool ever_within(const Job& job) const {
+    for (const std::uint32_t size : sizes_of(*job.request)) {
+      for (const FlavorId flavor : job.request->flavors) {
+        const Charge charge = charge_of(state_, *job.request, size, flavor);
+        if (is_within_path(state_, job.queue, charge)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// G3, then G4's scopes, then the flavors.
+  bool try_start(Job& job) {
+    for (const std::uint32_t size : sizes_of(*job.request)) {
+      for (const bool only_within : {true, false}) {
+        for (const FlavorId flavor : job.request->flavors) {
+          const Charge charge = charge_of(state_, *job.request, size, flavor);
+          const bool within = is_within_path(state_, job.queue, charge);
+          if ((only_within || in_backoff(job)) && !within) continue;
+          if (quota_failure(state_, job, charge, false)) continue;
+          auto shares = place_now(job, {size, flavor}, charge);
+          if (!shares) continue;
+          start(job, std::move(*shares), false);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Beside all plans, else beside those that bind the job (B3).
+  [[nodiscard]] std::optional<std::vector<Share>> place_now(const Job& job, const Variant& variant,
+                                                            const Charge& charge) const {
+    const Interval interval{.from = state_.now, .end = end_of_run(job, state_.now)};
+    auto shares = place(state_, job, variant, Rooms(state_, interval, &book_of_plans_));
+    if (shares || book_of_plans_.empty()) return shares;
+    const PlanFilter binding = binding_plans(job, charge);
+    return place(state_, job, variant, Rooms(state_, interval, &book_of_plans_, &binding));
+  }
+
+  [[nodiscard]] bool binds(const Planned& plan, const Job& later, const Charge& charge) const {
+    const Job& p = *plan.job;
+    if (p.team == later.team || p.pool == later.pool) return true;
+    const QuotaId lca = common_ancestor(state_, p.pool, later.pool);
+    const auto child = child_towards(state_, lca, later.pool);
+    return !child || !is_within(state_, *child, charge);
+  }
+
+  [[nodiscard]] PlanFilter binding_plans(const Job& job, const Charge& charge) const {
+    PlanFilter binding;
+    for (const Planned& plan : plans_) {
+      if (binds(plan, job, charge)) binding.push_back(&plan);
+    }
+    std::ranges::sort(binding);
+    return binding;
+  }
+
+  // Evictions ---------------------------------------------------------------------------------
+
+  struct Found {
+    FlavorId flavor;
+    Eviction plan;
+  };
+
+  std::optional<Found> find_eviction(const Job& job, Protection protection) {
+    for (const FlavorId flavor : job.request->flavors) {
+      const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request), flavor);
+      if (in_backoff(job) && !is_within_path(state_, job.queue, charge)) continue;
+      auto plan = make_eviction(state_, job, flavor, book_of_plans_, protection);
+      if (plan) return Found{flavor, std::move(*plan)};
+    }
+    return std::nullopt;
+  }
+
+  /// A1: the claim; it starts at once if nothing is left to wait for.
+  void claim(Job& job, Found& found) {
+    for (const JobId id : found.plan.victims) {
+      signal(state_, state_.jobs.at(id));
+      decisions_.emplace_back(Signalled{id});
+    }
+    job.stage = Stage::kClaiming;
+    job.shares = std::move(found.plan.shares);
+    job.charge = charge_of(state_, *job.request, smallest_size(*job.request), found.flavor);
+    job.claim = ++state_.claims;
+    job.wait.reason = Reason::kPreempting;
+    hold(state_, job);
+    book(state_, job, 1);
+    if (can_start(state_, job)) start_claim(job);
+    line_->all_changed();
+  }
+
+  // Reasons, Z1 -------------------------------------------------------------------------------
+
+  /// Variants that fail no quota check of a reason of its own.
+  [[nodiscard]] std::vector<Variant> allowed_variants(const Job& job) const {
+    std::vector<Variant> allowed;
+    for (const std::uint32_t size : sizes_of(*job.request)) {
+      for (const FlavorId flavor : job.request->flavors) {
+        const auto failure =
+            quota_failure(state_, job, charge_of(state_, *job.request, size, flavor), false);
+        if (!failure || failure->reason == Reason::kNone) allowed.push_back({size, flavor});
+      }
+    }
+    return allowed;
+  }
+
+  [[nodiscard]] bool could_start(const Job& job, const std::vector<Variant>& allowed,
+                                 bool ignore_reservations, bool anywhere) const {
+    const Rooms rooms(state_,
+                      {.from = state_.now,
+                       .end = end_of_run(job, state_.now),
+                       .ignore_reservations = ignore_reservations},
+                      nullptr);
+    return std::ranges::any_of(allowed, [&](const Variant& variant) {
+      const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
+      return !quota_failure(state_, job, charge, false) &&
+             place(state_, job, variant, rooms, {.domain = {}, .anywhere = anywhere});
+    });
+  }
+
+  Wait reason_of(const Job& job) {
+    const auto because = [](Reason reason) {
+      return Wait{.reason = reason, .quota = {}, .planned_start = {}};
+    };
+    const std::vector<Variant> allowed = allowed_variants(job);
+    if (allowed.empty()) {
+      const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request),
+                                      job.request->flavors.front());
+      const auto failure = quota_failure(state_, job, charge, false);
+      return {.reason = failure->reason, .quota = failure->quota, .planned_start = {}};
+    }
+    if (find_eviction(job, Protection::kIgnored)) return because(Reason::kProtected);
+    if (could_start(job, allowed, false, false)) return because(Reason::kBackfill);
+    if (could_start(job, allowed, true, false)) return because(Reason::kReservation);
+    if (could_start(job, allowed, true, true)) return because(Reason::kTopology);
+    return because(Reason::kResources);
+  }
+
+  static bool lacks_only_room(Reason reason) {
+    switch (reason) {
+      case Reason::kProtected:
+      case Reason::kBackfill:
+      case Reason::kReservation:
+      case Reason::kTopology:
+      case Reason::kResources:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // Planned starts, B2 ------------------------------------------------------------------------
+
+  void plan_if_due(Job& job) {
+    std::uint32_t& made = plans_of_[job.team.value];
+    if (made >= state_.policy.reservations_per_team && !is_starving(state_, job)) return;
+    auto plan = plan_start(job);
+    if (!plan) return;
+    ++made;
+    job.wait.planned_start = plan->start;
+    plans_.push_back(std::move(*plan));
+    book_of_plans_.add(plans_.back());
+  }
+
+  /// The times at which something ends.
+  [[nodiscard]] std::set<Time> ends() const {
+    std::set<Time> times;
+    const auto add = [&](std::optional<Time> time) {
+      if (time && *time > state_.now) times.insert(*time);
+    };
+    for (const JobId id : state_.active) {
+      const Job& job = state_.jobs.at(id);
+      if (job.stage == Stage::kClaiming) {
+        add(end_of_run(job, expected_start(state_, job)));
+      } else {
+        add(job.limit_end);
+      }
+      if (job.stage == Stage::kSignalled) add(job.grace_end);
+    }
+    for (const Planned& plan : plans_) add(plan.end);
+    for (const Reservation& one : state_.reservations) add(one.facts.end);
+    return times;
+  }
+
+  std::optional<Planned> plan_start(const Job& job) const {
+    const std::vector<Variant> allowed = allowed_variants(job);
+    for (const Time time : ends()) {
+      const auto end = end_of_run(job, time);
+      const Rooms rooms(state_, {.from = time, .end = end}, &book_of_plans_);
+      for (const Variant& variant : allowed) {
+        if (auto shares = place(state_, job, variant, rooms)) {
+          return Planned{.job = &job, .start = time, .end = end, .shares = std::move(*shares)};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  State& state_;
+  std::vector<Decision> decisions_;
+  std::deque<Planned> plans_;  // addresses stay
+  std::vector<std::uint32_t> plans_of_;
+  PlanBook book_of_plans_;
+  std::set<QuotaId> stopped_;
+  Line* line_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<Decision> walk(State& state) { return Walk(state).run(); }
+
+}  // namespace artel::sched
