@@ -1,0 +1,18 @@
+// The engines that the rules are tested on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario/engine.h"
+
+namespace artel::rules {
+
+struct Tested {
+  std::string name;
+  scenario::EngineMaker make;
+};
+
+const std::vector<Tested>& engines();
+
+}  // namespace artel::rules
