@@ -23,6 +23,7 @@ constexpr std::array kCommands = {
     Command{nodes_syntax, nodes_command},
     Command{history_syntax, history_command},
     Command{report_usage_syntax, report_usage_command},
+    Command{simulate_syntax, simulate_command},
 };
 
 std::string overview() {

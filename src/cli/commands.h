@@ -28,6 +28,7 @@ Syntax cancel_syntax();
 Syntax nodes_syntax();
 Syntax history_syntax();
 Syntax report_usage_syntax();
+Syntax simulate_syntax();
 
 int submit_command(const Context& context, const Parsed& parsed);
 int run_command(const Context& context, const Parsed& parsed);
@@ -38,6 +39,7 @@ int cancel_command(const Context& context, const Parsed& parsed);
 int nodes_command(const Context& context, const Parsed& parsed);
 int history_command(const Context& context, const Parsed& parsed);
 int report_usage_command(const Context& context, const Parsed& parsed);
+int simulate_command(const Context& context, const Parsed& parsed);
 
 /// Job ids of operands: "17", "18". Error: kInvalidArgument.
 Result<std::vector<std::uint64_t>> job_ids(const std::vector<std::string>& words);

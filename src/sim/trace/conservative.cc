@@ -17,7 +17,10 @@ class Conservative : public Policy {
   explicit Conservative(const Problem& problem)
       : problem_(problem), pool_(problem), profile_(problem.capacity) {}
 
-  void submit(Seconds /*now*/, TaskIndex task) override { queue_.push_back({task, kUnplanned}); }
+  bool submit(Seconds /*now*/, TaskIndex task) override {
+    queue_.push_back({task, kUnplanned});
+    return true;
+  }
   void end(Seconds now, TaskIndex task) override {
     if (pool_.end(task) > now) must_replan_ = true;
   }

@@ -44,7 +44,7 @@ std::vector<Change> changes_of(const Problem& problem, const Outcome& outcome,
     return team_of == nullptr || (*team_of)[task] == team;
   };
   for (TaskIndex i = 0; i < problem.tasks.size(); ++i) {
-    if (!counts(i)) continue;
+    if (!counts(i) || outcome.tasks[i].refused) continue;
     const Milli size = problem.tasks[i].size;
     changes.push_back({problem.tasks[i].submit, 0, 1, size});
     changes.push_back({outcome.tasks[i].end, 0, -1, -size});
@@ -91,13 +91,17 @@ void measure_jobs(const Problem& problem, const Outcome& outcome, Metrics& metri
   for (TaskIndex i = 0; i < problem.tasks.size(); ++i) {
     const Task& task = problem.tasks[i];
     const TaskOutcome& result = outcome.tasks[i];
+    if (result.refused) {
+      ++summary.refused;
+      continue;
+    }
     metrics.sorted_waits.push_back(result.start - task.submit);
     if (result.start == task.submit) ++at_once;
     slowdown += bounded_slowdown(result.end - task.submit, task.run);
     summary.evictions += result.evictions;
   }
-  const auto count = static_cast<double>(problem.tasks.size());
-  summary.jobs = problem.tasks.size();
+  summary.jobs = problem.tasks.size() - summary.refused;
+  const auto count = static_cast<double>(std::max<std::uint64_t>(summary.jobs, 1));
   summary.wait_s = distribution_of(metrics.sorted_waits);
   summary.started_at_once = static_cast<double>(at_once) / count;
   summary.mean_slowdown = slowdown / count;
@@ -172,7 +176,7 @@ TeamSummary measure_team(const Problem& problem, const Outcome& outcome, const S
   double wait = 0;
   double slowdown = 0;
   for (TaskIndex i = 0; i < problem.tasks.size(); ++i) {
-    if (team_of[i] != team) continue;
+    if (team_of[i] != team || outcome.tasks[i].refused) continue;
     const Task& task = problem.tasks[i];
     ++row.jobs;
     wait += number(outcome.tasks[i].start - task.submit);
@@ -265,9 +269,7 @@ Metrics measure(const Problem& problem, const Outcome& outcome, const Teams& tea
   measure_fragmentation(problem, outcome, span, metrics.summary);
   measure_teams(problem, outcome, span, teams, metrics);
   metrics.summary.passes = outcome.pass_ns.size();
-  std::vector<std::int64_t> pass_us;
-  for (const std::int64_t ns : outcome.pass_ns) pass_us.push_back(ns / 1000);
-  metrics.summary.pass_us = distribution_of(std::move(pass_us));
+  metrics.summary.pass_ns = distribution_of(outcome.pass_ns);
   return metrics;
 }
 

@@ -27,7 +27,8 @@ struct Distribution {
 Distribution distribution_of(std::vector<std::int64_t> values);
 
 struct Summary {
-  std::uint64_t jobs{};
+  std::uint64_t jobs{};     // that ran
+  std::uint64_t refused{};  // that the policy could never run
   Distribution wait_s;
   double started_at_once{};  // share of jobs without wait
   double mean_slowdown{};
@@ -42,7 +43,7 @@ struct Summary {
   /// Share of free units that lay on partly held nodes, over time; only where nodes matter.
   std::optional<double> fragmentation;
   std::uint64_t passes{};
-  Distribution pass_us;
+  Distribution pass_ns;
 };
 
 struct TeamSummary {

@@ -35,7 +35,8 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
-  virtual void submit(Seconds now, TaskIndex task) = 0;
+  /// False: the task could never run here, whatever else runs; it is left out.
+  virtual bool submit(Seconds now, TaskIndex task) = 0;
   /// The task left the machine for good.
   virtual void end(Seconds now, TaskIndex task) = 0;
   /// An evicted task left the machine and waits again. Policies that evict nothing never see it.
@@ -56,8 +57,7 @@ const std::vector<std::string_view>& policy_names();
 /// One line about it, for help and reports. The name must be known.
 std::string_view policy_summary(std::string_view name);
 
-/// A policy over one pool of interchangeable units. The problem outlives it. Error:
-/// kInvalidArgument with the nearest name.
+/// The problem outlives it. Error: kInvalidArgument with the nearest name.
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const Problem& problem);
 
 }  // namespace artel::trace

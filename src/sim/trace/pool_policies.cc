@@ -14,7 +14,10 @@ class Fcfs : public Policy {
  public:
   explicit Fcfs(const Problem& problem) : tasks_(problem.tasks), pool_(problem) {}
 
-  void submit(Seconds /*now*/, TaskIndex task) override { queue_.push_back(task); }
+  bool submit(Seconds /*now*/, TaskIndex task) override {
+    queue_.push_back(task);
+    return true;
+  }
   void end(Seconds /*now*/, TaskIndex task) override { pool_.end(task); }
   Decisions pass(Seconds now) override {
     Decisions decisions;
@@ -36,8 +39,9 @@ class Sjf : public Policy {
  public:
   explicit Sjf(const Problem& problem) : tasks_(problem.tasks), pool_(problem) {}
 
-  void submit(Seconds /*now*/, TaskIndex task) override {
+  bool submit(Seconds /*now*/, TaskIndex task) override {
     queue_.emplace(tasks_[task].limit, task);
+    return true;
   }
   void end(Seconds /*now*/, TaskIndex task) override { pool_.end(task); }
   Decisions pass(Seconds now) override {
@@ -63,10 +67,11 @@ class Easy : public Policy {
   Easy(const Problem& problem, EasyOptions options)
       : tasks_(problem.tasks), pool_(problem), options_(options) {}
 
-  void submit(Seconds /*now*/, TaskIndex task) override {
+  bool submit(Seconds /*now*/, TaskIndex task) override {
     queue_.push_back(task);
     if (options_.shortest_first) shortest_.emplace(length(task), task);
     last_submit_ = task;
+    return true;
   }
   void end(Seconds /*now*/, TaskIndex task) override {
     pool_.end(task);

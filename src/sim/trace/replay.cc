@@ -122,7 +122,10 @@ class Replay {
   void arrive() {
     const TaskIndex task = arrived_++;
     states_[task].phase = Phase::kWaiting;
-    policy_.submit(now_, task);
+    if (policy_.submit(now_, task)) return;
+    states_[task].phase = Phase::kOver;
+    outcome_.tasks[task] = {now_, now_, 0, true};
+    ++over_;
   }
 
   void depart() {

@@ -29,6 +29,7 @@ struct TaskOutcome {
   Seconds start{};  // of the first stay
   Seconds end{};
   std::uint32_t evictions{};
+  bool refused{};  // never ran
 };
 
 struct Outcome {

@@ -32,5 +32,7 @@ std::string jobs_csv(const Problem& problem, const Outcome& outcome, std::string
 std::string units_text(Milli amount);
 /// "3.4 h", "12 s", "2.1 d": a length for people.
 std::string length_text(double seconds);
+/// "1.2 us", "35 ms".
+std::string pass_text(double ns);
 
 }  // namespace artel::trace

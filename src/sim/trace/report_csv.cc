@@ -34,6 +34,14 @@ std::string length_text(double seconds) {
   return fmt::format("{:.1f} d", seconds / kDay);
 }
 
+std::string pass_text(double ns) {
+  constexpr double kMicro = 1e3;
+  constexpr double kMilliSecond = 1e6;
+  if (ns < 100 * kMicro) return fmt::format("{:.1f} us", ns / kMicro);
+  if (ns < kMilliSecond) return fmt::format("{:.0f} us", ns / kMicro);
+  return fmt::format("{:.1f} ms", ns / kMilliSecond);
+}
+
 std::string jobs_csv_head() {
   return "policy,job_id,user,team,queue,size,submit_s,start_s,end_s,wait_s,run_s,limit_s,slowdown,"
          "evictions\n";
@@ -45,6 +53,7 @@ std::string jobs_csv(const Problem& problem, const Outcome& outcome, std::string
   for (TaskIndex i = 0; i < problem.tasks.size(); ++i) {
     const Task& task = problem.tasks[i];
     const TaskOutcome& result = outcome.tasks[i];
+    if (result.refused) continue;
     const Job& job = problem.workload->jobs[task.job];
     out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{}\n", policy, field(job.id),
                        field(names[job.user]), field(names[job.team]), field(names[job.queue]),

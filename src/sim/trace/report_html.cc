@@ -55,6 +55,7 @@ std::string summary_table(const Report& report) {
     out += summary_row(report, name, print);
   };
   using S = const Summary&;
+  add("jobs that ran", [](S s) { return fmt::format("{}", s.jobs); });
   add("mean wait", [](S s) { return length_text(s.wait_s.mean); });
   add("median wait", [](S s) { return length_text(static_cast<double>(s.wait_s.median)); });
   add("wait, 9 of 10 less", [](S s) { return length_text(static_cast<double>(s.wait_s.p90)); });
@@ -71,7 +72,9 @@ std::string summary_table(const Report& report) {
   add("unit-hours lost to them", [](S s) { return fmt::format("{:.0f}", s.lost_hours); });
   add("passes", [](S s) { return fmt::format("{}", s.passes); });
   add("pass, mean / 99 of 100 less / longest", [](S s) {
-    return fmt::format("{:.0f} / {} / {} us", s.pass_us.mean, s.pass_us.p99, s.pass_us.max);
+    return fmt::format("{} / {} / {}", pass_text(s.pass_ns.mean),
+                       pass_text(static_cast<double>(s.pass_ns.p99)),
+                       pass_text(static_cast<double>(s.pass_ns.max)));
   });
   return out + "</table>\n";
 }
@@ -133,6 +136,7 @@ std::string wait_plot(const Report& report) {
   double longest = 10;
   for (const Metrics& run : report.runs) {
     const auto& waits = run.sorted_waits;
+    if (waits.empty()) continue;
     Line line{run.policy, {}};
     for (std::size_t i = 0; i <= kPoints; ++i) {
       const std::size_t at = std::min(waits.size() - 1, i * waits.size() / kPoints);

@@ -46,6 +46,7 @@ Json run_json(const Metrics& metrics) {
         {{"from_s", bucket.from}, {"used", bucket.used}, {"waiting", bucket.waiting}});
   return {{"policy", metrics.policy},
           {"jobs", summary.jobs},
+          {"refused", summary.refused},
           {"wait_s", distribution_json(summary.wait_s)},
           {"started_at_once", summary.started_at_once},
           {"mean_slowdown", summary.mean_slowdown},
@@ -58,7 +59,7 @@ Json run_json(const Metrics& metrics) {
           {"idle_while_waiting", summary.idle_while_waiting},
           {"fragmentation", or_null(summary.fragmentation)},
           {"passes", summary.passes},
-          {"pass_us", distribution_json(summary.pass_us)},
+          {"pass_ns", distribution_json(summary.pass_ns)},
           {"run_s", metrics.run_s},
           {"teams", std::move(teams)},
           {"bucket_s", metrics.bucket_s},

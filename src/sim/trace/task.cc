@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/trace/cluster.h"
+
 namespace artel::trace {
 namespace {
 
@@ -23,8 +25,9 @@ Resource choose_resource(const Workload& workload, const ProblemOptions& options
 }
 
 Result<Milli> choose_capacity(const Workload& workload, const ProblemOptions& options,
-                              Resource resource) {
+                              const std::vector<NodeConfig>& nodes, Resource resource) {
   if (options.capacity) return *options.capacity;
+  if (!nodes.empty()) return capacity_of(nodes, resource);
   if (workload.capacity && workload.resource == resource) return *workload.capacity;
   return fail(ErrorCode::kInvalidArgument,
               fmt::format("nothing says how many {} the machine of '{}' has; give --capacity N or "
@@ -54,11 +57,12 @@ void add_task(Problem& problem, const Job& job, std::uint32_t index) {
 
 }  // namespace
 
-Result<Problem> make_problem(const Workload& workload, const ProblemOptions& options) {
+Result<Problem> make_problem(const Workload& workload, const ProblemOptions& options,
+                             const std::vector<NodeConfig>& nodes) {
   Problem problem;
   problem.workload = &workload;
   problem.resource = choose_resource(workload, options);
-  const auto capacity = choose_capacity(workload, options, problem.resource);
+  const auto capacity = choose_capacity(workload, options, nodes, problem.resource);
   if (!capacity) return fail(capacity);
   problem.capacity = *capacity;
   const std::uint64_t most = options.first.value_or(std::numeric_limits<std::uint64_t>::max());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/node.h"
 #include "sim/trace/workload.h"
 
 namespace artel::trace {
@@ -39,7 +40,9 @@ struct ProblemOptions {
   std::optional<std::uint64_t> first;  // only so many jobs
 };
 
-/// Error: kInvalidArgument where nothing says how large the machine is, or no job is left.
-Result<Problem> make_problem(const Workload& workload, const ProblemOptions& options);
+/// `nodes` may be empty. Error: kInvalidArgument where nothing says how large the machine is, or no
+/// job is left.
+Result<Problem> make_problem(const Workload& workload, const ProblemOptions& options,
+                             const std::vector<NodeConfig>& nodes = {});
 
 }  // namespace artel::trace
