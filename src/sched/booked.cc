@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "sched/checks.h"
 
@@ -104,14 +105,18 @@ std::optional<NodeIndex> replacement(const State& state, const Reservation& rese
   return best;
 }
 
+void set_inside(State& state, Job& job, bool inside) {
+  book(state, job, -1);
+  job.inside = inside;
+  book(state, job, 1);
+}
+
 /// Jobs that run inside count for nobody from its opening to its end.
 void count_inside(State& state, ReservationId id, bool inside) {
-  for (const JobId number : std::set<JobId>(state.active)) {
+  for (const JobId number : state.active) {
     Job& job = state.jobs.at(number);
     if (job.reservation != id || job.stage != Stage::kRunning || job.inside == inside) continue;
-    book(state, job, -1);
-    job.inside = inside;
-    book(state, job, 1);
+    set_inside(state, job, inside);
   }
 }
 
@@ -228,6 +233,22 @@ void open_reservations(State& state) {
     count_inside(state, one.id, true);
   }
   if (any) mark_maintenance(state);
+}
+
+WithoutReservations::WithoutReservations(State& state)
+    : state_(state), version_(state.version), reservations_(std::exchange(state.reservations, {})) {
+  for (const JobId id : state.active) {
+    if (state.jobs.at(id).inside) inside_.push_back(id);
+  }
+  for (const JobId id : inside_) set_inside(state, state.jobs.at(id), false);
+  if (!reservations_.empty()) mark_maintenance(state);
+}
+
+WithoutReservations::~WithoutReservations() {
+  state_.reservations = std::move(reservations_);
+  for (const JobId id : inside_) set_inside(state_, state_.jobs.at(id), true);
+  if (!state_.reservations.empty()) mark_maintenance(state_);
+  state_.version = version_;
 }
 
 bool may_enter(const State& state, const Job& job) {

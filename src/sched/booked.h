@@ -22,6 +22,21 @@ void replace_failed_nodes(State& state);
 [[nodiscard]] std::vector<JobId> jobs_in_the_way(const State& state);
 void open_reservations(State& state);
 
+/// The state as it would be without any reservation, for the life of the object (Z1).
+class WithoutReservations {
+ public:
+  explicit WithoutReservations(State& state);
+  ~WithoutReservations();
+  WithoutReservations(const WithoutReservations&) = delete;
+  WithoutReservations& operator=(const WithoutReservations&) = delete;
+
+ private:
+  State& state_;
+  std::uint64_t version_;
+  std::vector<Reservation> reservations_;
+  std::vector<JobId> inside_;
+};
+
 /// Whether the job may name it.
 [[nodiscard]] bool may_enter(const State& state, const Job& job);
 /// Where a job runs inside the reservation that it names; nullopt: not now (R3, R6).

@@ -88,7 +88,7 @@ Room Rooms::at(NodeIndex node) const {
     const auto one = std::ranges::find(state_.reservations, *interval_.inside, &Reservation::id);
     if (one == state_.reservations.end() || !is_on(*one, node)) return {};
   }
-  if (!interval_.ignore_reservations && is_reserved(node)) return {};
+  if (is_reserved(node)) return {};
   Room least = at_time(node, interval_.from);
   if (plans_ == nullptr || interval_.plans_count == PlansCount::kAlways) return least;
   // Only plans begin later than now.

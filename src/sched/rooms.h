@@ -32,7 +32,6 @@ struct Interval {
   std::optional<Time> end;  // nullopt: for ever
   PlansCount plans_count = PlansCount::kInTime;
   bool signalled_gone = false;
-  bool ignore_reservations = false;
   std::optional<ReservationId> inside;  // only the nodes of this one
 };
 

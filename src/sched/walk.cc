@@ -234,12 +234,8 @@ class Walk {
   }
 
   [[nodiscard]] bool could_start(const Job& job, const std::vector<Variant>& allowed,
-                                 bool ignore_reservations, bool anywhere) const {
-    const Rooms rooms(state_,
-                      {.from = state_.now,
-                       .end = end_of_run(job, state_.now),
-                       .ignore_reservations = ignore_reservations},
-                      nullptr);
+                                 bool anywhere) const {
+    const Rooms rooms(state_, {.from = state_.now, .end = end_of_run(job, state_.now)}, nullptr);
     return std::ranges::any_of(allowed, [&](const Variant& variant) {
       const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
       return !quota_failure(state_, job, charge, false) &&
@@ -259,9 +255,11 @@ class Walk {
       return {.reason = failure->reason, .quota = failure->quota, .planned_start = {}};
     }
     if (find_eviction(job, Protection::kIgnored)) return because(Reason::kProtected);
-    if (could_start(job, allowed, false, false)) return because(Reason::kBackfill);
-    if (could_start(job, allowed, true, false)) return because(Reason::kReservation);
-    if (could_start(job, allowed, true, true)) return because(Reason::kTopology);
+    if (could_start(job, allowed, false)) return because(Reason::kBackfill);
+    const WithoutReservations unreserved(state_);
+    const std::vector<Variant> then = allowed_variants(job);
+    if (could_start(job, then, false)) return because(Reason::kReservation);
+    if (could_start(job, then, true)) return because(Reason::kTopology);
     return because(Reason::kResources);
   }
 
