@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kWidth = 860;
 constexpr double kHeight = 260;
-constexpr double kLeft = 70;
+constexpr double kLeft = 110;
 constexpr double kRight = 15;
 constexpr double kTop = 44;
 constexpr double kBottom = 44;
@@ -102,7 +102,7 @@ std::string escaped(const std::string& text) {
 }
 
 Axis linear_axis(std::string label, double high, const std::string& unit) {
-  constexpr double kWanted = 5;
+  constexpr double kWanted = 8;
   Axis axis{std::move(label), 0, std::max(high, 1e-9), {}, false};
   const double rough = axis.high / kWanted;
   const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -24,7 +24,7 @@ struct Axis {
   bool logarithmic = false;
 };
 
-/// Ticks at round numbers, about five; `unit` behind each.
+/// Ticks at round numbers, at most nine; `unit` behind each.
 Axis linear_axis(std::string label, double high, const std::string& unit);
 /// Of lengths of time, from a second up.
 Axis wait_axis(std::string label, double high_s);

@@ -152,6 +152,13 @@ std::string wait_plot(const Report& report) {
   return line_plot(plot);
 }
 
+/// As much as fits beside a bar.
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kMost = 14;
+  if (name.empty()) return "(none)";
+  return name.size() <= kMost ? name : name.substr(0, kMost - 1) + "~";
+}
+
 /// What each team had on average beside its guarantee; the largest teams only.
 std::string team_plot(const Report& report) {
   constexpr std::size_t kMost = 25;
@@ -165,7 +172,7 @@ std::string team_plot(const Report& report) {
   if (largest.size() > kMost) largest.resize(kMost);
   double high = 0;
   for (const TeamSummary& team : largest) {
-    Bar bar{team.name.empty() ? "(none)" : team.name, {}, team.guarantee};
+    Bar bar{short_name(team.name), {}, team.guarantee};
     for (const Metrics& run : report.runs) {
       const auto same = std::ranges::find(run.teams, team.name, &TeamSummary::name);
       bar.values.push_back(same == run.teams.end() ? 0 : same->mean_used);
