@@ -21,12 +21,14 @@ struct Attempt {
   const Job& job;
   Variant variant;
   Amounts charge;
-  const std::vector<Planned>& plans;
+  std::vector<Planned> plans;
   bool protect = true;
   Step step = Step::kOthers;
   std::optional<std::string> domain;                    // a leaf or block
   std::map<std::string, std::vector<double>> entitled;  // F1 before the plan
   std::set<std::size_t> above_entitlement;              // quotas with use > E before it
+  std::set<std::size_t> covered;                        // at the job's pool, before it
+  bool is_covered = false;                              // the job, once it has its claim
   std::set<std::size_t> own;                            // V2's jobs
   std::set<std::size_t> others;                         // borrowed work of other pools
 };
@@ -42,6 +44,7 @@ bool may_leave(const World& world, const Job& victim) {
 
 /// Rule V2.
 bool is_own_victim(const Attempt& attempt, const Job& victim) {
+  if (!attempt.is_covered && attempt.covered.contains(victim.number)) return false;
   return may_leave(attempt.world, victim) && victim.pool == attempt.job.pool &&
          victim.spec.priority < attempt.job.spec.priority &&
          ran(attempt, victim, attempt.world.policy.protect_priority);
@@ -93,7 +96,7 @@ bool may_reclaim(const Attempt& attempt, const Job& victim) {
 bool may_level(const Attempt& attempt, const Job& victim) {
   const World& world = attempt.world;
   if (!world.policy.fair_preemption) return false;
-  if (world.now - attempt.job.pending_since < world.policy.fair_patience) return false;
+  if (world.now - waits_since(attempt.job) < world.policy.fair_patience) return false;
   if (!ran(attempt, victim, world.policy.protect_fair)) return false;
   if (!attempt.above_entitlement.contains(nv_of(attempt, victim))) return false;
   const std::size_t np = np_of(attempt, victim);
@@ -103,7 +106,14 @@ bool may_level(const Attempt& attempt, const Job& victim) {
   });
 }
 
+/// W4: the victim would leave in time for the latest start.
+bool leaves_in_time(const Attempt& attempt, const Job& victim) {
+  const auto latest = latest_start(attempt.job.spec);
+  return !latest || attempt.world.now + victim.grace <= *latest;
+}
+
 bool may_take(const Attempt& attempt, const Job& victim) {
+  if (!leaves_in_time(attempt, victim)) return false;
   if (victim.pool == attempt.job.pool) return true;
   return may_reclaim(attempt, victim) || may_level(attempt, victim);
 }
@@ -154,9 +164,22 @@ bool wastes(const Attempt& attempt, const std::vector<std::size_t>& victims) {
          attempt.world.policy.fair_waste_factor * static_cast<double>(gpus_of(attempt.charge));
 }
 
+/// When p starts on these nodes: the last grace of the plan and of who was signalled there before.
+Minute start_on(const Attempt& attempt, const std::vector<Share>& shares) {
+  Job claim = attempt.job;
+  claim.shares = shares;
+  Minute start = expected_start(attempt.world, claim);
+  for (const Job& job : attempt.world.jobs) {
+    if (job.assumed_gone) start = std::max(start, attempt.world.now + job.grace);
+  }
+  return start;
+}
+
 /// All conditions on the state in which the victims are gone.
 bool holds(const Attempt& attempt, const std::vector<std::size_t>& victims) {
   if (failure_after(attempt) || !place_after(attempt)) return false;
+  const auto latest = latest_start(attempt.job.spec);
+  if (latest && start_on(attempt, *place_after(attempt)) > *latest) return false;
   return std::ranges::all_of(
       victims, [&](std::size_t number) { return may_take(attempt, attempt.world.jobs[number]); });
 }
@@ -261,6 +284,12 @@ void look_before(Attempt& attempt) {
       if (used > entitled[quota] + kRounding) attempt.above_entitlement.insert(quota);
     }
   }
+  Job claim = attempt.job;
+  claim.stage = Stage::kClaiming;
+  claim.charge = attempt.charge;
+  attempt.covered = cover(attempt.world, attempt.job.pool);
+  attempt.is_covered = attempt.job.pool == kRoot ||
+                       cover(attempt.world, attempt.job.pool, &claim).contains(attempt.job.number);
   for (const Job& job : attempt.world.jobs) {
     if (is_own_victim(attempt, job)) attempt.own.insert(job.number);
     if (is_borrowed_elsewhere(attempt, job)) attempt.others.insert(job.number);
@@ -269,8 +298,40 @@ void look_before(Attempt& attempt) {
 
 }  // namespace
 
+std::map<std::size_t, Minute> protected_ends(World& world, const Job& job,
+                                             const std::string& flavor) {
+  const Variant variant{smallest_size(job), flavor};
+  Attempt attempt{.world = world,
+                  .job = job,
+                  .variant = variant,
+                  .charge = charge_of(world, job, variant),
+                  .plans = {},
+                  .protect = false};
+  look_before(attempt);
+  const scenario::Policy& policy = world.policy;
+  std::map<std::size_t, Minute> ends;
+  for (const std::size_t number : attempt.own) {
+    const Job& victim = world.jobs[number];
+    ends[number] = std::max(world.now, victim.start + policy.protect_priority) + victim.grace;
+  }
+  for (const std::size_t number : attempt.others) {
+    const Job& victim = world.jobs[number];
+    Minute free = world.now;
+    if (may_reclaim(attempt, victim)) {
+      free = std::max(free, victim.start + policy.protect_reclaim);
+    } else if (may_level(attempt, victim)) {
+      free = std::max(free, victim.start + policy.protect_fair);
+    } else {
+      continue;
+    }
+    ends[number] = free + victim.grace;
+  }
+  return ends;
+}
+
 std::optional<Eviction> make_eviction(World& world, const Job& job, const std::string& flavor,
                                       const std::vector<Planned>& plans, bool protect) {
+  if (job.evicted_at == world.now) return std::nullopt;  // A7
   const Variant variant{smallest_size(job), flavor};
   Attempt attempt{.world = world,
                   .job = job,

@@ -15,4 +15,9 @@ struct Eviction {
 std::optional<Eviction> make_eviction(World& world, const Job& job, const std::string& flavor,
                                       const std::vector<Planned>& plans, bool protect);
 
+/// When those whom only their minimum run time keeps from being victims of the job can be gone
+/// (B2).
+std::map<std::size_t, Minute> protected_ends(World& world, const Job& job,
+                                             const std::string& flavor);
+
 }  // namespace artel::reference

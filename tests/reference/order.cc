@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "reference/eligible.h"
 #include "reference/quota.h"
 
 namespace artel::reference {
@@ -23,7 +24,7 @@ auto line_key(const World& world, const Job& job) {
   const auto usage = world.user_history.find(job.spec.user);
   const double used = usage == world.user_history.end() ? 0 : usage->second;
   return std::tuple(-job.spec.priority, !is_starving(world, job), used / user_weight(world, job),
-                    job.submitted, job.number);
+                    job.ready, job.number);
 }
 
 bool is_ordinary(const World& world, const Job& job) {
@@ -56,7 +57,7 @@ auto child_key(const World& world, std::size_t child, std::size_t head) {
   const Amounts charge = key_charge(world, job);
   const bool within = is_within(world, child, charge);
   return std::tuple(within ? 0 : 1, within ? saturation(world, child, charge) : score(world, child),
-                    job.submitted, job.number);
+                    job.ready, job.number);
 }
 
 std::optional<std::size_t> head_of_pool(const World& world, std::size_t pool,
@@ -91,7 +92,7 @@ std::optional<std::size_t> head_of(const World& world, std::size_t quota,
 std::optional<std::size_t> longest_starving(const World& world, const std::vector<bool>& treated) {
   std::optional<std::size_t> found;
   const auto key = [](const Job& job) {
-    return std::tuple(job.pending_since, job.submitted, job.number);
+    return std::tuple(waits_since(job), job.ready, job.number);
   };
   for (const Job& job : world.jobs) {
     if (treated[job.number] || !is_starving(world, job) || !is_ordinary(world, job)) continue;
@@ -105,7 +106,8 @@ std::optional<std::size_t> longest_starving(const World& world, const std::vecto
 std::vector<std::size_t> reservation_jobs(const World& world) {
   std::vector<std::size_t> found;
   for (const Job& job : world.jobs) {
-    if (job.stage == Stage::kPending && !is_ordinary(world, job)) found.push_back(job.number);
+    const bool waits = job.stage == Stage::kPending && obstacle(world, job).empty();
+    if (waits && !is_ordinary(world, job)) found.push_back(job.number);
   }
   std::ranges::sort(found, {},
                     [&](std::size_t number) { return line_key(world, world.jobs[number]); });

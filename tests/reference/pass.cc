@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reference/eligible.h"
 #include "reference/eviction.h"
 #include "reference/order.h"
 #include "reference/quota.h"
@@ -30,13 +31,10 @@ void start_job(Pass& pass, Job& job, const std::vector<Share>& shares) {
   job.start = world.now;
   job.saved_at = world.now;
   job.limit_end = end_of_run(job, world.now);
+  if (job.spec.deadline) job.limit_end = std::min(*job.limit_end, *job.spec.deadline);
   job.shares = shares;
-  job.charge.clear();
-  for (const Share& share : shares) {
-    const std::string& flavor = node_named(world, share.node).spec.flavor;
-    if (share.gpus > 0) job.charge[flavor] += share.gpus;
-    if (share.cpus > 0) job.charge[scenario::kCores] += share.cpus;
-  }
+  job.charge = charge_for(world, job, shares);
+  job.needed = static_cast<std::int64_t>(shares.size()) - job.spec.spares;
   job.reason.clear();
   pass.decisions.emplace_back(scenario::Start{job.spec.id, shares});
 }
@@ -170,7 +168,7 @@ bool lacks_only_room(const std::string& reason) {
 }
 
 /// The times at which something ends, rule B2.
-std::set<Minute> ends(const Pass& pass) {
+std::set<Minute> ends(const Pass& pass, const std::map<std::size_t, Minute>& leaving) {
   const World& world = pass.world;
   std::set<Minute> times;
   const auto add = [&](std::optional<Minute> time) {
@@ -181,17 +179,35 @@ std::set<Minute> ends(const Pass& pass) {
     if (job.stage == Stage::kSignalled) add(job.grace_end);
     if (job.stage == Stage::kClaiming) add(end_of_run(job, expected_start(world, job)));
   }
+  for (const auto& [number, time] : leaving) add(time);
   for (const Planned& plan : pass.plans) add(plan.end);
-  for (const Reservation& one : world.reservations) add(one.spec.end);
+  for (const Reservation& one : world.reservations) {
+    if (!one.spec.spare) add(one.spec.end);
+  }
   return times;
+}
+
+/// For a job whose reason is Protected: when those can be gone that are only protected (B2).
+std::map<std::size_t, Minute> leaving_for(const Pass& pass, const Job& job) {
+  std::map<std::size_t, Minute> leaving;
+  if (job.reason != "Protected") return leaving;
+  for (const std::string& flavor : job.spec.flavors) {
+    for (const auto& [number, time] : protected_ends(pass.world, job, flavor)) {
+      const auto [entry, is_new] = leaving.emplace(number, time);
+      if (!is_new) entry->second = std::min(entry->second, time);
+    }
+  }
+  return leaving;
 }
 
 /// Rule B2: the earliest time at which the job can be placed beside everything.
 std::optional<Planned> plan_start(const Pass& pass, const Job& job) {
   const World& world = pass.world;
-  for (const Minute time : ends(pass)) {
+  const auto leaving = leaving_for(pass, job);
+  for (const Minute time : ends(pass, leaving)) {
     const auto end = end_of_run(job, time);
-    const auto room = rooms(world, {.from = time, .end = end, .plans = pass.plans});
+    const auto room =
+        rooms(world, {.from = time, .end = end, .plans = pass.plans, .leaving = leaving});
     for (const Variant& variant : allowed_variants(world, job)) {
       if (auto shares = place(world, job, variant, room)) {
         return Planned{job.number, time, end, *shares};
@@ -204,12 +220,30 @@ std::optional<Planned> plan_start(const Pass& pass, const Job& job) {
 void plan_if_due(Pass& pass, Job& job) {
   const bool starving = is_starving(pass.world, job);
   std::int64_t& made = pass.plans_of_team[job.team];
-  if (made >= pass.world.policy.reservations_per_team && !starving) return;
+  const bool due = made < pass.world.policy.reservations_per_team || starving;
+  if (!due && !job.spec.deadline) return;
   const auto plan = plan_start(pass, job);
   if (!plan) return;
+  const auto latest = latest_start(job.spec);
+  if (latest && plan->start > *latest) {  // W5
+    if (job.reason != "Protected") job.reason = "DeadlineUnreachable";
+    return;
+  }
+  if (!due) return;
   ++made;
   job.planned = plan->start;
   pass.plans.push_back(*plan);
+}
+
+/// Rule J2.
+bool has_slot(const Pass& pass, const Job& job) {
+  const auto throttle = pass.world.throttles.find(job.spec.array_id);
+  if (throttle == pass.world.throttles.end()) return true;
+  std::int64_t taken = tasks_holding(pass.world, job);
+  for (const Planned& plan : pass.plans) {
+    if (pass.world.jobs[plan.job].spec.array_id == job.spec.array_id) ++taken;
+  }
+  return taken < throttle->second;
 }
 
 /// Rule Q7.
@@ -226,6 +260,10 @@ void stop_queues_of(Pass& pass, const Job& job) {
 
 void treat(Pass& pass, Job& job) {
   job.planned.reset();
+  if (!has_slot(pass, job)) {
+    job.reason = "ArrayThrottle";
+    return;
+  }
   if (is_stopped(pass, job)) {
     job.reason = "StrictOrder";
     return;
@@ -275,8 +313,23 @@ void start_in_reservations(Pass& pass) {
 
 }  // namespace
 
+/// GPUs by what is held, cores where they were stated (M4).
+Amounts charge_for(const World& world, const Job& job, const std::vector<Share>& shares) {
+  Amounts charge;
+  for (const Share& share : shares) {
+    if (milli_of(share) == 0) continue;
+    charge[node_named(world, share.node).spec.flavor] += milli_of(share);
+  }
+  const auto size = static_cast<std::int64_t>(shares.size()) - job.spec.spares;
+  const std::int64_t cores =
+      amount(charge_of(world, job, {size, job.spec.flavors.front()}), scenario::kCores);
+  if (cores > 0) charge[scenario::kCores] = cores;
+  return charge;
+}
+
 void signal_job(World& world, Job& victim) {
   ++victim.evictions;
+  victim.evicted_at = world.now;
   const Minute wait = world.policy.requeue_backoff
                       << std::min<std::int64_t>(victim.evictions - 1, 30);
   victim.backoff_until = world.now + wait;
@@ -295,6 +348,14 @@ std::vector<Decision> run_pass(World& world) {
   start_claims(pass);
   start_in_reservations(pass);
   std::vector<bool> treated(world.jobs.size(), false);
+  for (Job& job : world.jobs) {  // W1
+    if (job.stage != Stage::kPending) continue;
+    const std::string reason = obstacle(world, job);
+    if (reason.empty()) continue;
+    treated[job.number] = true;
+    job.reason = reason;
+    job.planned.reset();
+  }
   while (const auto next = next_job(world, treated)) {
     treated[*next] = true;
     treat(pass, world.jobs[*next]);

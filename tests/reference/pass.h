@@ -9,6 +9,9 @@ namespace artel::reference {
 /// of this instant.
 std::vector<scenario::Decision> run_pass(World& world);
 
+/// What a job is charged that holds these shares.
+Amounts charge_for(const World& world, const Job& job, const std::vector<Share>& shares);
+
 /// The job has to leave: it is inside its grace, or gone at once (A1, A4).
 void signal_job(World& world, Job& victim);
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "reference/eligible.h"
+
 namespace artel::reference {
 
 namespace {
@@ -22,14 +24,13 @@ struct Search {
   std::vector<bool> used;
 };
 
-/// Rule P2: a candidate for a part of the job. Rules X1, X2.
+/// Rule P2: a candidate for a part of the job. Rules X1, N3.
 bool is_candidate(const Search& search, NodeIndex i, const Component& part) {
   const Node& node = search.world.nodes[i];
-  const Room& room = search.rooms[i];
-  if (search.used[i] || !room.is_open || node.spec.flavor != search.flavor) return false;
+  if (search.used[i] || node.spec.flavor != search.flavor) return false;
   if (node.owner && !is_below(search.world, search.job.quota, *node.owner)) return false;
-  if (search.job.spec.exclusive && !room.is_empty) return false;
-  return room.gpus >= part.gpus && room.cpus >= part.cpus;
+  if (!admits_node(search.job, node)) return false;
+  return share_on(search.world, search.job, part, node, search.rooms[i]).has_value();
 }
 
 /// Candidates, P3: fewest free GPUs first, then name.
@@ -40,7 +41,7 @@ std::vector<NodeIndex> candidates(const Search& search, const std::vector<NodeIn
     if (is_candidate(search, i, part)) found.push_back(i);
   }
   std::ranges::sort(found, {}, [&](NodeIndex i) {
-    return std::tuple(search.rooms[i].gpus, search.world.nodes[i].spec.name);
+    return std::tuple(search.rooms[i].milli, search.world.nodes[i].spec.name);
   });
   return found;
 }
@@ -57,9 +58,9 @@ void take(Search& search, const std::vector<NodeIndex>& among, const Component& 
   const auto found = candidates(search, among, part);
   for (std::int64_t k = 0; k < count; ++k) {
     const NodeIndex i = found[static_cast<std::size_t>(k)];
-    const scenario::Node& node = search.world.nodes[i].spec;
     search.used[i] = true;
-    shares.push_back({node.name, search.job.spec.exclusive ? node.gpus : part.gpus, part.cpus});
+    shares.push_back(
+        *share_on(search.world, search.job, part, search.world.nodes[i], search.rooms[i]));
   }
 }
 
@@ -134,7 +135,7 @@ std::int64_t free_gpus(const Search& search, const std::vector<NodeIndex>& domai
   for (const NodeIndex i : domain) {
     const bool fits_any = std::ranges::any_of(
         parts, [&](const Component& part) { return is_candidate(search, i, part); });
-    if (fits_any) sum += search.rooms[i].gpus;
+    if (fits_any) sum += search.rooms[i].milli;
   }
   return sum;
 }

@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t share_of(const Node& node, const std::string& resource) {
   if (resource == scenario::kCores) return node.spec.cpus;
-  return resource == node.spec.flavor ? node.spec.gpus : 0;
+  return resource == node.spec.flavor ? node.spec.gpus * kDevice : 0;
 }
 
 bool in_running_maintenance(const World& world, const Node& node) {
@@ -102,7 +102,7 @@ bool exceeds_user_limit(const World& world, std::size_t quota, const Extra& extr
     }
   }
   return (spec.max_jobs_per_user && jobs > *spec.max_jobs_per_user) ||
-         (spec.max_gpus_per_user && gpus > *spec.max_gpus_per_user);
+         (spec.max_gpus_per_user && gpus > *spec.max_gpus_per_user * kDevice);
 }
 
 /// Rule Q5 at one node.
@@ -112,7 +112,7 @@ bool exceeds_budget(const World& world, std::size_t quota, const Extra& extra) {
   const std::int64_t gpus = gpus_of(*extra.charge);
   if (!extra.job->spec.walltime) return gpus > 0;
   const auto booked = static_cast<double>(gpus * *extra.job->spec.walltime);
-  return budget_taken(world, quota) + booked > *budget * 60 + 1e-6;
+  return budget_taken(world, quota) + booked > *budget * 60 * kDevice + 1e-6;
 }
 
 /// The last check of rule Q3, over the root's children.

@@ -33,11 +33,11 @@ std::optional<Failure> quota_failure(const World& world, const Job& job, const A
                                      bool planning);
 /// Only the one for licenses, for jobs inside reservations.
 bool has_licenses(const World& world, const Job& job, bool planning);
-/// GPU-minutes that the budget of the node has used and booked.
+/// Minutes of thousandths of GPUs that the budget of the node has used and booked.
 double budget_taken(const World& world, std::size_t quota);
 
-/// Rule C2: numbers of the jobs covered at n.
-std::set<std::size_t> cover(const World& world, std::size_t quota);
+/// Rule C2: numbers of the jobs covered at n. `also` counts as claiming its charge.
+std::set<std::size_t> cover(const World& world, std::size_t quota, const Job* also = nullptr);
 /// Not covered at some node of its path.
 bool is_borrowed(const World& world, const Job& job);
 

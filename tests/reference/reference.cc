@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reference/eligible.h"
 #include "reference/eviction.h"
 #include "reference/pass.h"
 #include "reference/quota.h"
@@ -46,10 +47,23 @@ std::size_t team_of(const World& world, std::size_t quota) {
   return path.back();
 }
 
+/// GPUs count in thousandths (U1).
+std::optional<Amounts> in_milli(std::optional<Amounts> amounts) {
+  if (!amounts) return amounts;
+  for (auto& [resource, value] : *amounts) {
+    if (resource != scenario::kCores) value *= kDevice;
+  }
+  return amounts;
+}
+
 World make_world(const Case& scenario) {
   World world{.policy = scenario.policy, .licenses = scenario.licenses};
   for (const scenario::Quota& spec : scenario.tree) {
     Quota quota{.spec = spec};
+    quota.spec.guarantee = in_milli(spec.guarantee);
+    quota.spec.limit = in_milli(spec.limit);
+    quota.spec.borrow = in_milli(spec.borrow);
+    quota.spec.lend = in_milli(spec.lend);
     const auto usage = scenario.team_usage.find(spec.path);
     if (usage != scenario.team_usage.end()) quota.history = usage->second;
     world.quotas.push_back(quota);
@@ -102,6 +116,7 @@ class Reference : public scenario::Engine {
             .team = team_of(world_, quota),
             .grace = grace_of(case_, spec),
             .submitted = now,
+            .ready = std::max(now, spec.begin.value_or(now)),
             .pending_since = now};
     std::optional<std::string> refusal;
     if (!has_access(world_, job) || (!spec.reservation.empty() && !may_enter(world_, job))) {
@@ -110,6 +125,7 @@ class Reference : public scenario::Engine {
       refusal = "NeverFits";
     }
     if (refusal) job.stage = Stage::kGone;
+    if (spec.throttle) world_.throttles[spec.array_id] = *spec.throttle;
     world_.jobs.push_back(job);
     return refusal;
   }
@@ -121,9 +137,14 @@ class Reference : public scenario::Engine {
     job.stage = Stage::kGone;
   }
 
-  void requeue(Minute now, const std::string& id, scenario::Requeue) override {
+  void requeue(Minute now, const std::string& id, scenario::Requeue why) override {
     decay(world_, now);
     Job& job = job_named(id);
+    if (why == scenario::Requeue::kNodeFailed) {
+      for (const Share& share : std::vector<Share>(job.shares)) {
+        if (!node_named(world_, share.node).healthy) mark_node(world_, job, share.node);
+      }
+    }
     close_run(job);
     job.stage = Stage::kPending;
     job.pending_since = now;
@@ -149,10 +170,10 @@ class Reference : public scenario::Engine {
   void set_quota(Minute now, const scenario::SetQuota& change) override {
     decay(world_, now);
     scenario::Quota& spec = world_.quotas[*find_quota(case_, change.quota)].spec;
-    if (change.guarantee) spec.guarantee = change.guarantee;
-    if (change.limit) spec.limit = change.limit;
-    if (change.borrow) spec.borrow = change.borrow;
-    if (change.lend) spec.lend = change.lend;
+    if (change.guarantee) spec.guarantee = in_milli(change.guarantee);
+    if (change.limit) spec.limit = in_milli(change.limit);
+    if (change.borrow) spec.borrow = in_milli(change.borrow);
+    if (change.lend) spec.lend = in_milli(change.lend);
     if (change.weight) spec.weight = *change.weight;
     derive_guarantee(world_, kRoot);
     for (Job& job : world_.jobs) job.pool = pool_of(world_, job.quota);
@@ -162,6 +183,46 @@ class Reference : public scenario::Engine {
     decay(world_, now);
     if (add_reservation(world_, spec)) return std::nullopt;
     return "Conflict";
+  }
+
+  void waits(Minute now, const std::string& id, scenario::Waits waits) override {
+    decay(world_, now);
+    Job& job = job_named(id);
+    if (job.depends && !waits.depends) job.ready = std::max(job.ready, now);  // W2
+    job.is_held = waits.held;
+    job.depends = waits.depends;
+    if (job.is_held && job.stage == Stage::kClaiming) drop_claim(job);  // W6
+  }
+
+  void throttle(Minute now, const std::string& array, std::int64_t limit) override {
+    decay(world_, now);
+    world_.throttles[array] = limit;
+  }
+
+  void features(Minute now, const std::string& name,
+                const std::vector<std::string>& features) override {
+    decay(world_, now);
+    for (Node& one : world_.nodes) {
+      if (one.spec.name == name) one.spec.features = features;
+    }
+  }
+
+  void refuse(Minute now, const std::string& id, const std::string& name) override {
+    decay(world_, now);
+    mark_node(world_, job_named(id), name);
+  }
+
+  std::optional<scenario::Start> swap(Minute now, const std::string& id,
+                                      const std::string& lost) override {
+    decay(world_, now);
+    Job& job = job_named(id);
+    mark_node(world_, job, lost);
+    const auto shares = swap_shares(world_, job, lost);
+    if (!shares) return std::nullopt;
+    job.shares = *shares;
+    job.saved_at = now;
+    job.charge = charge_for(world_, job, *shares);
+    return scenario::Start{id, *shares};
   }
 
   void end_reservations(Minute now) override {
@@ -178,6 +239,7 @@ class Reference : public scenario::Engine {
       decisions.emplace_back(scenario::Signal{world_.jobs[number].spec.id});
     }
     open_reservations(world_);
+    fill_spares(world_);
     return decisions;
   }
 
@@ -192,6 +254,7 @@ class Reference : public scenario::Engine {
       if (time > now && (!next || time < *next)) next = time;
     };
     for (const Reservation& one : world_.reservations) {
+      if (one.spec.spare) continue;
       add(one.spec.start);
       add(one.spec.end);
     }
@@ -245,8 +308,9 @@ class Reference : public scenario::Engine {
     const scenario::Policy& policy = world_.policy;
     if (job.stage == Stage::kPending) {
       add(job.backoff_until);
-      add(job.pending_since + policy.fair_patience);
-      add(job.pending_since + policy.starve_after);
+      add(job.ready);
+      add(waits_since(job) + policy.fair_patience);
+      add(waits_since(job) + policy.starve_after);
     }
     if (job.stage == Stage::kRunning) {
       add(job.start + policy.protect_reclaim);
@@ -265,10 +329,11 @@ class Reference : public scenario::Engine {
       if (resource == scenario::kCores) continue;
       const auto entitled = entitlements(world_, resource);
       for (std::size_t i = 1; i < world_.quotas.size(); ++i) {
-        told.entitlement[world_.quotas[i].spec.path] += entitled[i];
+        told.entitlement[world_.quotas[i].spec.path] += entitled[i] / kDevice;
       }
     }
     told.user_usage = world_.user_history;
+    for (const Job& job : world_.jobs) told.user_usage.try_emplace(job.spec.user, 0);
   }
 
   const Case& case_;

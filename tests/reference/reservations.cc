@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "reference/eligible.h"
 #include "reference/quota.h"
 
 namespace artel::reference {
@@ -31,8 +32,8 @@ bool passes(const World& world, const Job& job, Minute time) {
 /// R1's refusals at one node.
 bool conflicts(const World& world, const scenario::Reservation& spec, const std::string& node) {
   const bool overlaps = std::ranges::any_of(world.reservations, [&](const Reservation& one) {
-    return one.spec.name != spec.name && has(one.nodes, node) && one.spec.start < spec.end &&
-           spec.start < one.spec.end;
+    if (one.spec.name == spec.name || !has(one.nodes, node)) return false;
+    return one.spec.spare || (one.spec.start < spec.end && spec.start < one.spec.end);
   });
   const bool fixed = std::ranges::any_of(world.jobs, [&](const Job& job) {
     return holds_node(job, node) && !job.spec.preemptible && passes(world, job, spec.start);
@@ -53,7 +54,7 @@ std::int64_t burden(const World& world, const scenario::Reservation& spec,
     const bool counts = job.stage == Stage::kRunning || job.stage == Stage::kClaiming;
     if (!counts || !passes(world, job, spec.start)) continue;
     for (const Share& share : job.shares) {
-      if (share.node == node) gpus += share.gpus;
+      if (share.node == node) gpus += milli_of(share);
     }
   }
   return gpus;
@@ -117,6 +118,93 @@ std::optional<std::string> replacement(const World& world, const Reservation& re
   return std::get<1>(*std::ranges::min_element(found));
 }
 
+std::vector<std::string> names_in_order(const World& world) {
+  std::vector<std::string> names;
+  for (const Node& node : world.nodes) names.push_back(node.spec.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+/// H3: empty, healthy, unreserved, undedicated (or the owner's), of the flavor.
+bool may_be_spare(const World& world, const Reservation& spares, const Node& node) {
+  const std::string& name = node.spec.name;
+  if (!node.healthy || is_others(world, spares, node)) return false;
+  if (!spares.spec.flavor.empty() && node.spec.flavor != spares.spec.flavor) return false;
+  const bool is_reserved = std::ranges::any_of(
+      world.reservations, [&](const Reservation& one) { return has(one.nodes, name); });
+  const bool is_held =
+      std::ranges::any_of(world.jobs, [&](const Job& job) { return holds_node(job, name); });
+  return !is_reserved && !is_held;
+}
+
+/// I2 with the spares: non-preemptible use stays within G less the reservations.
+bool keeps_production(const World& world, std::size_t owner) {
+  for (const std::size_t quota : path_of(world, owner)) {
+    if (!world.quotas[quota].states) continue;
+    for (const std::string& resource : resources_of(world)) {
+      std::int64_t fixed = 0;
+      for (const Job& job : world.jobs) {
+        const bool counts = is_active(job) && !job.spec.preemptible && !is_inside(world, job);
+        if (counts && is_below(world, job.quota, quota)) fixed += amount(job.charge, resource);
+      }
+      if (fixed == 0) continue;
+      const std::int64_t guarantee = amount(world.quotas[quota].guarantee, resource);
+      if (fixed + reserved_use(world, quota, resource) > guarantee) return false;
+    }
+  }
+  return true;
+}
+
+/// H4: whether the node may take the place of the lost one beside what is left.
+std::optional<Share> stand_in(const World& world, const Job& job, const std::vector<Share>& left,
+                              const Share& gone, const Node& node) {
+  const Node& lost = node_named(world, gone.node);
+  if (!node.healthy || !admits_node(job, node) || node.spec.flavor != lost.spec.flavor) {
+    return std::nullopt;
+  }
+  for (const Share& share : left) {
+    const Node& other = node_named(world, share.node);
+    const bool leaf = other.spec.leaf == node.spec.leaf;
+    const bool block = other.spec.block == node.spec.block;
+    if (job.spec.topology == scenario::Topology::kLeaf && !leaf) return std::nullopt;
+    if (job.spec.topology == scenario::Topology::kBlock && !block) return std::nullopt;
+  }
+  if (job.spec.segment > 1 && node.spec.leaf != lost.spec.leaf) return std::nullopt;
+  const scenario::Component part{.nodes = 1,
+                                 .gpus = gone.gpus,
+                                 .gpu_milli = gone.gpu_milli,
+                                 .cpus = gone.cpus,
+                                 .memory = gone.memory / 1000};
+  const auto index = static_cast<std::size_t>(&node - world.nodes.data());
+  return share_on(world, job, part, node, empty_rooms(world, true)[index]);
+}
+
+/// H4: nearest owner first; the leaf of the lost node, its block, then by name.
+std::optional<Share> take_spare(World& world, const Job& job, const std::vector<Share>& left,
+                                const Share& gone) {
+  const Node& lost = node_named(world, gone.node);
+  std::optional<Share> best;
+  Reservation* from = nullptr;
+  std::tuple<std::ptrdiff_t, bool, bool, std::string> least;
+  const auto path = path_of(world, job.quota);
+  for (Reservation& one : world.reservations) {
+    const auto owner = std::ranges::find(path, one.owner.value_or(kRoot));
+    if (!one.spec.spare || owner == path.end()) continue;
+    for (const std::string& name : one.nodes) {
+      const Node& node = node_named(world, name);
+      const std::tuple key(owner - path.begin(), node.spec.leaf != lost.spec.leaf,
+                           node.spec.block != lost.spec.block, name);
+      const auto share = stand_in(world, job, left, gone, node);
+      if (!share || (best && key >= least)) continue;
+      best = share;
+      least = key;
+      from = &one;
+    }
+  }
+  if (from != nullptr) std::erase(from->nodes, best->node);
+  return best;
+}
+
 /// R6: an early start is ordinary work.
 bool may_start_early(const World& world, const Job& job, const Variant& variant) {
   const Amounts charge = charge_of(world, job, variant);
@@ -130,6 +218,11 @@ bool add_reservation(World& world, const scenario::Reservation& spec) {
   Reservation one{.spec = spec, .nodes = spec.nodes};
   for (std::size_t i = 1; i < world.quotas.size(); ++i) {
     if (world.quotas[i].spec.path == spec.owner) one.owner = i;
+  }
+  one.is_open = spec.spare;
+  if (spec.spare) {
+    world.reservations.push_back(one);
+    return true;
   }
   if (spec.count) {
     if (!choose_nodes(world, one)) return false;
@@ -145,13 +238,14 @@ bool add_reservation(World& world, const scenario::Reservation& spec) {
 
 void end_reservations(World& world) {
   for (const Reservation& one : world.reservations) {
-    if (one.spec.end > world.now) continue;
+    if (one.spec.spare || one.spec.end > world.now) continue;
     for (Job& job : world.jobs) {
       if (job.spec.reservation == one.spec.name) job.spec.reservation.clear();
     }
   }
-  std::erase_if(world.reservations,
-                [&](const Reservation& one) { return one.spec.end <= world.now; });
+  std::erase_if(world.reservations, [&](const Reservation& one) {
+    return !one.spec.spare && one.spec.end <= world.now;
+  });
 }
 
 void open_reservations(World& world) {
@@ -167,8 +261,8 @@ std::vector<std::size_t> jobs_in_the_way(const World& world) {
     const bool in_the_way = std::ranges::any_of(world.reservations, [&](const Reservation& one) {
       const bool on_it = std::ranges::any_of(
           one.nodes, [&](const std::string& node) { return holds_node(job, node); });
-      return on_it && job.spec.reservation != one.spec.name && passes(world, job, one.spec.start) &&
-             world.now >= one.spec.start - job.grace;
+      return on_it && !one.spec.spare && job.spec.reservation != one.spec.name &&
+             passes(world, job, one.spec.start) && world.now >= one.spec.start - job.grace;
     });
     if (in_the_way) found.push_back(job.number);
   }
@@ -177,7 +271,7 @@ std::vector<std::size_t> jobs_in_the_way(const World& world) {
 
 void replace_failed_nodes(World& world) {
   for (Reservation& one : world.reservations) {
-    if (!one.spec.count) continue;
+    if (!one.spec.count || one.spec.spare) continue;
     for (std::string& name : one.nodes) {
       const Node& node = node_named(world, name);
       if (node.healthy) continue;
@@ -189,8 +283,45 @@ void replace_failed_nodes(World& world) {
 
 bool may_enter(const World& world, const Job& job) {
   const Reservation* one = find_reservation(world, job.spec.reservation);
-  if (one == nullptr || !one->owner || !is_below(world, job.quota, *one->owner)) return false;
+  if (one == nullptr || one->spec.spare || !one->owner || !is_below(world, job.quota, *one->owner))
+    return false;
   return one->spec.users.empty() || has(one->spec.users, job.spec.user);
+}
+
+void fill_spares(World& world) {
+  for (std::size_t r = 0; r < world.reservations.size(); ++r) {
+    if (!world.reservations[r].spec.spare) continue;
+    std::erase_if(world.reservations[r].nodes,
+                  [&](const std::string& name) { return !node_named(world, name).healthy; });
+    for (const std::string& name : names_in_order(world)) {
+      Reservation& one = world.reservations[r];
+      const auto count = static_cast<std::int64_t>(one.nodes.size());
+      if (count >= *one.spec.count || !may_be_spare(world, one, node_named(world, name))) continue;
+      one.nodes.push_back(name);
+      if (!keeps_production(world, *one.owner)) one.nodes.pop_back();
+    }
+    std::ranges::sort(world.reservations[r].nodes);
+  }
+}
+
+std::optional<std::vector<Share>> swap_shares(World& world, const Job& job,
+                                              const std::string& lost) {
+  std::vector<Share> left;
+  std::optional<Share> gone;
+  for (const Share& share : job.shares) {
+    if (share.node == lost) {
+      gone = share;
+    } else {
+      left.push_back(share);
+    }
+  }
+  if (static_cast<std::int64_t>(left.size()) >= job.needed) return left;
+  if (!gone) return std::nullopt;
+  const auto spare = take_spare(world, job, left, *gone);
+  if (!spare) return std::nullopt;
+  left.push_back(*spare);
+  std::ranges::sort(left);
+  return left;
 }
 
 std::optional<std::vector<Share>> place_inside(const World& world, const Job& job) {

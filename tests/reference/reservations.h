@@ -15,6 +15,11 @@ void open_reservations(World& world);
 std::vector<std::size_t> jobs_in_the_way(const World& world);
 /// R5.
 void replace_failed_nodes(World& world);
+/// H3: spares are filled with idle nodes, as far as there are any.
+void fill_spares(World& world);
+/// H2, H4: the shares with which the job goes on without the lost node; nullopt: it cannot.
+std::optional<std::vector<Share>> swap_shares(World& world, const Job& job,
+                                              const std::string& lost);
 /// R3: AccessDenied for a job that names one.
 bool may_enter(const World& world, const Job& job);
 /// R3, R6: where a job that names a reservation can start now.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "reference/eligible.h"
 #include "reference/quota.h"
 
 namespace artel::reference {
@@ -14,24 +15,36 @@ using scenario::kCores;
 
 /// Jobs below n that may be covered there, by rule C2's order. Jobs that a child of n covers come
 /// first, else I1 would not hold at the child.
-std::vector<const Job*> by_cover_order(const World& world, std::size_t quota) {
+std::vector<const Job*> by_cover_order(const World& world, std::size_t quota, const Job* also) {
   std::set<std::size_t> covered_below;
   for (const std::size_t child : world.quotas[quota].spec.children) {
-    if (world.quotas[child].states) covered_below.merge(cover(world, child));
+    if (world.quotas[child].states) covered_below.merge(cover(world, child, also));
   }
   std::vector<const Job*> jobs;
+  if (also != nullptr && is_below(world, also->quota, quota)) jobs.push_back(also);
   for (const Job& job : world.jobs) {
     if (is_active(job) && !is_inside(world, job) && is_below(world, job.quota, quota)) {
       jobs.push_back(&job);
     }
   }
   const auto key = [&](const Job* job) {
-    const Minute start = job->stage == Stage::kClaiming ? world.now : job->start;
+    const Minute start = job->stage == Stage::kRunning ? job->start : world.now;
     return std::tuple(!covered_below.contains(job->number), job->spec.preemptible,
                       -job->spec.priority, start, job->submitted, job->number);
   };
   std::ranges::sort(jobs, {}, key);
   return jobs;
+}
+
+/// Of each throttled array how many more tasks may hold something.
+std::map<std::string, std::int64_t> free_slots(const World& world) {
+  std::map<std::string, std::int64_t> slots = world.throttles;
+  for (const Job& job : world.jobs) {
+    const auto entry = slots.find(job.spec.array_id);
+    if (entry == slots.end()) continue;
+    entry->second = world.throttles.at(entry->first) - tasks_holding(world, job);
+  }
+  return slots;
 }
 
 /// Demand of rule F1.
@@ -44,13 +57,17 @@ double demand(const World& world, std::size_t quota, const std::string& resource
       const Node& node = node_named(world, name);
       if (!node.healthy) continue;
       if (resource == kCores) below += node.spec.cpus;
-      if (resource == node.spec.flavor) below += node.spec.gpus;
+      if (resource == node.spec.flavor) below += node.spec.gpus * kDevice;
     }
   }
+  std::map<std::string, std::int64_t> slots = free_slots(world);
   for (const Job& job : world.jobs) {
     if (job.quota != quota) continue;
     if (is_active(job) && !is_inside(world, job)) below += amount(job.charge, resource);
-    if (job.stage == Stage::kPending && job.spec.reservation.empty()) {
+    if (job.stage == Stage::kPending && job.spec.reservation.empty() &&
+        obstacle(world, job).empty()) {
+      const auto slot = slots.find(job.spec.array_id);
+      if (slot != slots.end() && slot->second-- <= 0) continue;
       below +=
           amount(charge_of(world, job, {largest_size(job), job.spec.flavors.front()}), resource);
     }
@@ -121,14 +138,14 @@ double user_share(const World& world, const std::string& user) {
 
 }  // namespace
 
-std::set<std::size_t> cover(const World& world, std::size_t quota) {
+std::set<std::size_t> cover(const World& world, std::size_t quota, const Job* also) {
   Amounts left;
   for (const std::string& resource : resources_of(world)) {
     left[resource] =
         amount(world.quotas[quota].guarantee, resource) - reserved_use(world, quota, resource);
   }
   std::set<std::size_t> covered;
-  for (const Job* job : by_cover_order(world, quota)) {
+  for (const Job* job : by_cover_order(world, quota, also)) {
     const bool fits = std::ranges::all_of(
         job->charge, [&](const auto& entry) { return entry.second <= left.at(entry.first); });
     if (!fits) continue;

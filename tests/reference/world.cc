@@ -60,9 +60,25 @@ bool is_active(const Job& job) {
   return (job.stage == Stage::kRunning || job.stage == Stage::kClaiming) && !job.assumed_gone;
 }
 
-bool is_starving(const World& world, const Job& job) {
-  return job.stage == Stage::kPending && world.now - job.pending_since >= world.policy.starve_after;
+Minute waits_since(const Job& job) { return std::max(job.ready, job.pending_since); }
+
+std::int64_t tasks_holding(const World& world, const Job& job) {
+  return std::ranges::count_if(world.jobs, [&](const Job& other) {
+    const bool holds = other.stage == Stage::kRunning || other.stage == Stage::kSignalled ||
+                       other.stage == Stage::kClaiming;
+    return holds && other.spec.array_id == job.spec.array_id;
+  });
 }
+
+bool is_starving(const World& world, const Job& job) {
+  return job.stage == Stage::kPending && world.now - waits_since(job) >= world.policy.starve_after;
+}
+
+std::int64_t milli_of(const scenario::Component& part) {
+  return part.gpus * kDevice + part.gpu_milli;
+}
+
+std::int64_t milli_of(const Share& share) { return share.gpus * kDevice + share.gpu_milli; }
 
 std::int64_t largest_size(const Job& job) {
   std::int64_t size = 0;
@@ -84,7 +100,7 @@ std::vector<std::int64_t> sizes_of(const Job& job) {
 
 std::vector<scenario::Component> parts_of(const Job& job, std::int64_t size) {
   std::vector<scenario::Component> parts = job.spec.components;
-  if (parts.size() == 1) parts.front().nodes = size;
+  if (parts.size() == 1) parts.front().nodes = size + job.spec.spares;
   return parts;
 }
 
@@ -96,7 +112,7 @@ Amounts charge_of(const World& world, const Job& job, const Variant& variant) {
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
   for (const auto& part : parts_of(job, variant.size)) {
-    gpus += part.nodes * (job.spec.exclusive ? whole_node : part.gpus);
+    gpus += part.nodes * (job.spec.exclusive ? whole_node * kDevice : milli_of(part));
     cpus += part.nodes * part.cpus;
   }
   Amounts charge;

@@ -16,6 +16,7 @@ using scenario::Minute;
 using scenario::Share;
 
 inline constexpr std::size_t kRoot = 0;
+inline constexpr std::int64_t kDevice = 1000;  // GPUs count in thousandths
 
 struct Node {
   scenario::Node spec;
@@ -46,9 +47,15 @@ struct Job {
   std::size_t pool = 0;
   std::size_t team = 0;
   Minute grace = 0;
+  bool is_held = false;
+  bool depends = false;
+  std::vector<std::string> marks;  // nodes that failed or refused it, oldest first (N4)
+  std::int64_t needed = 0;         // nodes that its ranks run on (H1)
+  Minute evicted_at = -1;
   Stage stage = Stage::kPending;
   bool assumed_gone = false;  // while a plan is made: a victim of it
   Minute submitted = 0;
+  Minute ready = 0;  // W2
   Minute pending_since = 0;
   Minute start = 0;
   std::optional<Minute> limit_end;  // of a run; none: it never ends
@@ -87,6 +94,7 @@ struct World {
   std::vector<Reservation> reservations;
   std::map<std::string, double> user_history;
   std::map<std::size_t, double> gpu_minutes_used;  // by quota: ended runs (Q5)
+  std::map<std::string, std::int64_t> throttles;   // by array
   std::int64_t claims_made = 0;
   Minute now = 0;
 };
@@ -115,6 +123,10 @@ std::int64_t amount(const Amounts& amounts, const std::string& resource);
 bool is_inside(const World& world, const Job& job);
 /// Active: running or holding a claim, and not a victim of the plan in the making.
 bool is_active(const Job& job);
+/// Since when it waits in earnest: O2, F3.
+Minute waits_since(const Job& job);
+/// Tasks of the job's array that hold something (J2).
+std::int64_t tasks_holding(const World& world, const Job& job);
 /// Rule O2.
 bool is_starving(const World& world, const Job& job);
 
@@ -122,6 +134,9 @@ bool is_starving(const World& world, const Job& job);
 std::vector<scenario::Component> parts_of(const Job& job, std::int64_t size);
 std::int64_t largest_size(const Job& job);
 std::int64_t smallest_size(const Job& job);
+/// Thousandths of GPUs on one node.
+std::int64_t milli_of(const scenario::Component& part);
+std::int64_t milli_of(const Share& share);
 /// Sizes from large to small, rule G3.
 std::vector<std::int64_t> sizes_of(const Job& job);
 /// What a start would be charged (X2: an exclusive job for whole nodes). Zero amounts are left out.

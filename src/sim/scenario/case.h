@@ -25,11 +25,14 @@ inline constexpr const char* kDefaultFlavor = "gpu";
 struct Node {
   std::string name;
   std::int64_t gpus = 8;
-  std::int64_t cpus = 0;
+  std::int64_t cpus = 0;    // 0: cores are not looked at
+  std::int64_t memory = 0;  // GB; 0: memory is not looked at
   std::string leaf;
   std::string block;
   std::string flavor = kDefaultFlavor;
   std::string owner;  // path of the team that alone may use it
+  std::vector<std::string> features;
+  bool shared = false;  // devices open for shares
 };
 
 enum class QuotaKind : std::uint8_t { kPlain, kTeam };
@@ -51,9 +54,21 @@ struct Quota {
   std::map<std::string, double> user_weights;
   std::optional<double> budget;  // GPU-hours
   bool strict_fifo = false;
+  std::optional<std::vector<std::string>> classes;  // that it admits
+  std::string default_class;
   std::optional<Minute> idle_timeout;
   std::optional<Minute> grace;
 };
+
+/// A preset (rules K).
+struct JobClass {
+  std::int64_t priority = 0;
+  bool preemptible = true;
+  std::optional<Minute> grace;
+};
+
+/// Who may sit together on a device (rule U4).
+enum class ShareBetween : std::uint8_t { kUser, kTeam, kAll };
 
 struct Policy {
   Minute grace = 0;
@@ -68,6 +83,8 @@ struct Policy {
   double kappa = 1;
   std::int64_t reservations_per_team = 1;
   Minute starve_after = 1440;
+  ShareBetween share_between = ShareBetween::kUser;
+  std::map<std::string, JobClass> classes;
 };
 
 enum class JobKind : std::uint8_t { kBatch, kInteractive, kService };
@@ -77,13 +94,24 @@ enum class Topology : std::uint8_t { kNone, kLeaf, kBlock };
 struct Component {
   std::int64_t nodes = 1;
   std::int64_t gpus = 8;
-  std::int64_t cpus = 0;
+  std::int64_t gpu_milli = 0;  // of one device, instead of gpus
+  std::int64_t cpus = 0;       // 0: by share (rule M2)
+  std::int64_t memory = 0;     // GB; 0: by share
+};
+
+enum class Depends : std::uint8_t { kAfter, kAfterAny, kAfterOk, kAfterNotOk, kSingleton };
+
+struct Dependency {
+  Depends kind = Depends::kAfter;
+  std::string job;  // a job, a task or a whole array
 };
 
 struct Job {
   std::string id;
   std::string queue;
   std::string user;
+  std::string name;       // for singleton; empty: the id
+  std::string job_class;  // resolved into priority, preemptible and grace
   JobKind kind = JobKind::kBatch;
   std::vector<Component> components{Component{}};
   std::optional<std::int64_t> min_nodes;
@@ -102,6 +130,20 @@ struct Job {
   std::optional<Minute> grace;
   std::optional<Minute> checkpoint_every;
   std::optional<Minute> idle_from;
+  bool fails = false;  // at the end of its duration
+  bool held = false;
+  std::optional<Minute> begin;
+  std::optional<Minute> deadline;
+  std::vector<Dependency> after;
+  bool any_is_enough = false;         // of `after`
+  std::optional<std::int64_t> array;  // so many tasks
+  std::optional<std::int64_t> throttle;
+  std::string array_id;  // of a task: the array's, and
+  std::int64_t index = 0;
+  std::string features;  // an expression, see features.h
+  std::vector<std::string> nodes_wanted;
+  std::vector<std::string> nodes_avoided;
+  std::int64_t spares = 0;
 };
 
 struct Reservation {
@@ -116,6 +158,7 @@ struct Reservation {
   std::string flavor;  // empty: any
   bool maintenance = false;
   bool flex = false;
+  bool spare = false;  // a standing one without start and end (rule H3)
 };
 
 struct Submit {
@@ -146,9 +189,32 @@ struct Reserve {
   Reservation reservation;
 };
 
+struct Hold {
+  std::string job;
+};
+struct Release {
+  std::string job;
+};
+struct Throttle {
+  std::string array;
+  std::int64_t limit = 0;
+};
+struct SetFeatures {
+  std::string node;
+  std::vector<std::string> features;
+};
+/// The node refuses the job's attempt (rule E3).
+struct NodeRefuses {
+  std::string job;
+  std::string node;
+};
+
+using Fact = std::variant<Submit, Cancel, Checkpoint, NodeDown, NodeUp, SetQuota, Reserve, Hold,
+                          Release, Throttle, SetFeatures, NodeRefuses>;
+
 struct Event {
   Minute t = 0;
-  std::variant<Submit, Cancel, Checkpoint, NodeDown, NodeUp, SetQuota, Reserve> fact;
+  Fact fact;
 };
 
 /// Where a running job must be. Any of the members that are set must hold.
@@ -177,6 +243,7 @@ struct Expectation {
   std::optional<std::map<std::string, double>> user_usage;
   std::optional<std::map<std::string, std::vector<std::string>>> reservations;
   std::optional<std::map<std::string, std::string>> refused_reservations;
+  std::map<std::string, std::map<std::string, std::int64_t>> devices;  // by job and node
   std::string note;
 };
 
@@ -198,6 +265,12 @@ struct Case {
 
 /// The index of the quota node of that path in the tree, or nullopt.
 std::optional<std::size_t> find_quota(const Case& scenario, const std::string& path);
+/// The tasks of an array, named w_0, w_1, ...; a job that is none alone.
+std::vector<Job> tasks_of(const Job& job);
+/// Whether the nearest list of classes on its path admits the job's.
+bool admits_class(const Case& scenario, const Job& job);
+/// The last minute at which it can start and still make its deadline.
+std::optional<Minute> latest_start(const Job& job);
 /// The job's own grace, else the nearest one on its path, else the policy's.
 Minute grace_of(const Case& scenario, const Job& job);
 /// The nearest idle timeout on the job's path.

@@ -33,11 +33,19 @@ std::string text_of(double value) {
   return text;
 }
 
+std::string text_of(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) text += (text.empty() ? "" : ",") + text_of(number);
+  return text.empty() ? kNone : text;
+}
+
 std::string text_of(const std::vector<Share>& shares) {
   std::string text;
   for (const Share& share : shares) {
     text += (text.empty() ? "" : " ") + share.node + ":" + std::to_string(share.gpus);
+    if (share.gpu_milli > 0) text += "+" + std::to_string(share.gpu_milli) + "m";
     if (share.cpus > 0) text += "+" + std::to_string(share.cpus) + "c";
+    if (!share.devices.empty()) text += "@" + text_of(share.devices);
   }
   return text;
 }
@@ -144,6 +152,22 @@ void compare_jobs(const Case& scenario, const Expectation& want, const State& go
   if (want.preempts) finder.whole("preempts", *want.preempts, got.preempts, std::equal_to<>());
 }
 
+/// The device that a job is expected on, by node.
+void compare_devices(const Expectation& want, const State& got, Finder& finder) {
+  for (const auto& [job, places] : want.devices) {
+    for (const auto& [node, device] : places) {
+      std::string on = kNone;
+      const auto run = got.running.find(job);
+      if (run != got.running.end()) {
+        const auto share = std::ranges::find(run->second, node, &Share::node);
+        if (share != run->second.end()) on = text_of(share->devices);
+      }
+      if (on != text_of(device))
+        finder.add("device of " + job + " on " + node, text_of(device), on);
+    }
+  }
+}
+
 void compare_beliefs(const Expectation& want, const State& got, Finder& finder) {
   const Beliefs& have = got.beliefs;
   if (want.planned) finder.whole("planned", *want.planned, have.planned, std::equal_to<>());
@@ -173,6 +197,7 @@ std::string padded(const std::string& text, std::size_t width) {
 std::vector<Difference> compare(const Case& scenario, const Expectation& want, const State& got) {
   Finder finder(want.t, want.line, want.note);
   compare_jobs(scenario, want, got, finder);
+  compare_devices(want, got, finder);
   compare_beliefs(want, got, finder);
   return finder.take();
 }

@@ -22,6 +22,9 @@ struct Share {
   std::string node;
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
+  std::int64_t gpu_milli = 0;         // of one device
+  std::int64_t memory = 0;            // GB that were stated
+  std::vector<std::int64_t> devices;  // which; only on nodes that are open for shares
   auto operator<=>(const Share&) const = default;
 };
 
@@ -38,6 +41,13 @@ using Decision = std::variant<Start, Signal>;
 
 /// Why an attempt ended and the job waits again.
 enum class Requeue : std::uint8_t { kEvicted, kNodeFailed };
+
+/// What keeps a pending job from being looked at, as far as the player knows.
+struct Waits {
+  bool held = false;
+  bool depends = false;  // a dependency is not met
+  bool operator==(const Waits&) const = default;
+};
 
 /// What an engine believes after its passes. Jobs inside `planned` wait.
 struct Beliefs {
@@ -70,6 +80,18 @@ class Engine {
   virtual void set_quota(Minute now, const SetQuota& change) = 0;
   /// A refusal code (Conflict), or nullopt: it is accepted.
   virtual std::optional<std::string> reserve(Minute now, const Reservation& reservation) = 0;
+
+  /// New for a job just submitted, or changed: hold, release, a dependency was met.
+  virtual void waits(Minute now, const std::string& job, Waits waits);
+  /// A new throttle for all tasks of the array.
+  virtual void throttle(Minute now, const std::string& array, std::int64_t limit);
+  virtual void features(Minute now, const std::string& node,
+                        const std::vector<std::string>& features);
+  /// The node refused the job's attempt (rule E3); `swap` and `requeue` follow as after a failure.
+  virtual void refuse(Minute now, const std::string& job, const std::string& node);
+  /// Asked for each job of a failed node, in the order of the rules, before `requeue`: it goes on
+  /// at once on these nodes (rules H2, H4), or nullopt.
+  virtual std::optional<Start> swap(Minute now, const std::string& job, const std::string& lost);
 
   /// Reservations whose end has come are over.
   virtual void end_reservations(Minute now) = 0;

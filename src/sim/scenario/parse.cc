@@ -6,6 +6,7 @@
 
 #include "base/hostlist.h"
 #include "base/text.h"
+#include "sim/scenario/features.h"
 #include "sim/scenario/parts.h"
 
 namespace artel::scenario {
@@ -44,6 +45,9 @@ void read_nodes(Fields& cluster, const YAML::Node& item, Case& scenario) {
   fields.hosts("names", names);
   fields.number("gpus", 0, kMostGpusOnANode, node.gpus);
   fields.number("cpus", 0, kMostCoresOnANode, node.cpus);
+  fields.number("memory", 0, kMostOfAll, node.memory);
+  read_features(fields, "features", node.features);
+  fields.flag("shared", node.shared);
   fields.text("leaf", node.leaf);
   fields.text("block", node.block);
   fields.text("flavor", node.flavor);
@@ -57,6 +61,23 @@ void read_nodes(Fields& cluster, const YAML::Node& item, Case& scenario) {
     }
     node.name = name;
     scenario.nodes.push_back(node);
+  }
+}
+
+void read_classes(Fields& config, Policy& policy) {
+  const YAML::Node map = config.map("classes");
+  if (!map) return;
+  Fields entries(config.mistakes(), "classes", map);
+  for (const auto& pair : map) {
+    if (!pair.first.IsScalar()) continue;
+    const YAML::Node value = entries.map(pair.first.Scalar());
+    if (!value) continue;
+    Fields fields(config.mistakes(), "class " + pair.first.Scalar(), value);
+    JobClass& preset = policy.classes[pair.first.Scalar()];
+    fields.number("priority", -kMostOfAll, kMostOfAll, preset.priority);
+    fields.flag("preemptible", preset.preemptible);
+    fields.number("grace", 0, kMostMinutes, preset.grace);
+    fields.end();
   }
 }
 
@@ -131,6 +152,10 @@ void read_policy(Fields& top, Case& scenario) {
   fields.fraction("kappa", policy.kappa);
   fields.number("reservations_per_team", 0, kMostOfAll, policy.reservations_per_team);
   fields.number("starve_after", 0, kMostMinutes, policy.starve_after);
+  if (const auto who = fields.word("share_between", {"user", "team", "all"})) {
+    policy.share_between = static_cast<ShareBetween>(*who);
+  }
+  read_classes(fields, policy);
   fields.end();
 }
 
@@ -149,12 +174,28 @@ void check_quota(Fields& fields, std::string_view key, const Case& scenario,
   unknown(fields, key, "team or queue " + path, known);
 }
 
+void check_class(Fields& fields, std::string_view key, const Case& scenario,
+                 const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [one, preset] : scenario.policy.classes) known.push_back(one);
+  if (!scenario.policy.classes.contains(name)) unknown(fields, key, "class " + name, known);
+}
+
 void check_flavor(Fields& fields, std::string_view key, const Case& scenario,
                   const std::string& flavor) {
   std::set<std::string> known;
   for (const Node& one : scenario.nodes) known.insert(one.flavor);
   if (!known.contains(flavor)) {
     unknown(fields, key, "flavor " + flavor, {known.begin(), known.end()});
+  }
+}
+
+void read_features(Fields& fields, std::string_view key, std::vector<std::string>& out) {
+  fields.texts(key, out);
+  for (const std::string& word : out) {
+    if (!is_feature(word)) {
+      fields.mistake(key, "'" + word + "' is no feature, use small letters, digits and . _ -");
+    }
   }
 }
 

@@ -17,7 +17,7 @@ class Expectations {
   explicit Expectations(const Case& scenario) : scenario_(scenario) {
     for (const Event& event : scenario.timeline) {
       if (const auto* submit = std::get_if<Submit>(&event.fact)) {
-        jobs_.insert(submit->job.id);
+        for (const Job& task : tasks_of(submit->job)) jobs_.insert(task.id);
         users_.insert(submit->job.user);
       }
       if (const auto* reserve = std::get_if<Reserve>(&event.fact)) {
@@ -48,6 +48,7 @@ class Expectations {
     shares(fields, "user_usage", want.user_usage);
     read_reservations(fields, want);
     codes(fields, "refused_reservations", reservations_, want.refused_reservations);
+    read_devices(fields, want);
     fields.text("note", want.note);
     fields.end();
     return want;
@@ -186,6 +187,26 @@ class Expectations {
       for (const std::string& one : nodes) check_node(entries, name, scenario_, one);
       std::ranges::sort(nodes);
       (*want.reservations)[name] = nodes;
+    }
+  }
+
+  void read_devices(Fields& fields, Expectation& want) {
+    const YAML::Node node = fields.map("devices");
+    if (!node) return;
+    Fields entries(fields.mistakes(), "devices", node);
+    for (const auto& pair : node) {
+      if (!pair.first.IsScalar()) continue;
+      const std::string id = pair.first.Scalar();
+      check(entries, id, jobs_, id);
+      const YAML::Node places = entries.map(id);
+      if (!places) continue;
+      Fields on(fields.mistakes(), "devices of " + id, places);
+      for (const auto& place : places) {
+        if (!place.first.IsScalar()) continue;
+        const std::string name = place.first.Scalar();
+        check_node(on, name, scenario_, name);
+        on.number(name, 0, kMostOfAll, want.devices[id][name]);
+      }
     }
   }
 

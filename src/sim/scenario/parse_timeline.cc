@@ -10,105 +10,9 @@ namespace artel::scenario {
 namespace {
 
 constexpr std::int64_t kMostNodes = 100'000;
-constexpr std::int64_t kMostPriority = 1'000'000'000;
-
-void read_component(Fields& fields, Component& component) {
-  fields.number("nodes", 1, kMostNodes, component.nodes);
-  fields.number("gpus", 0, kMostOfAll, component.gpus);
-  fields.number("cpus", 0, kMostOfAll, component.cpus);
-}
-
-void read_shape(Fields& fields, Job& job) {
-  if (const YAML::Node items = fields.list("components")) {
-    for (const char* key : {"nodes", "gpus", "cpus", "min_nodes"}) {
-      if (fields.has(key)) fields.mistake(key, "a job with components states it in each");
-    }
-    job.components.clear();
-    for (const YAML::Node& item : items) {
-      Fields part(fields.mistakes(), "components", item);
-      read_component(part, job.components.emplace_back());
-      part.end();
-    }
-    if (job.components.empty()) fields.mistake("components", "want at least one");
-  }
-  if (!fields.has("components")) read_component(fields, job.components.front());
-  const std::int64_t nodes = job.components.empty() ? 1 : job.components.front().nodes;
-  fields.number("min_nodes", 1, nodes, job.min_nodes);
-  fields.number("segment", 1, kMostNodes, job.segment);
-  if (job.segment > 1) {
-    if (job.components.size() > 1) {
-      fields.mistake("segment", "a job with components has none");
-    } else if (nodes % job.segment != 0) {
-      fields.mistake("segment", "want a divisor of the " + std::to_string(nodes) + " nodes");
-    } else if (job.min_nodes && *job.min_nodes % job.segment != 0) {
-      fields.mistake("min_nodes", "want a multiple of the segment");
-    }
-  }
-  if (fields.word("exclusive", {"node"})) job.exclusive = true;
-}
-
-void read_kind(Fields& fields, Job& job) {
-  if (const auto kind = fields.word("kind", {"batch", "interactive", "service"})) {
-    job.kind = static_cast<JobKind>(*kind);
-  }
-  job.requeue = job.kind != JobKind::kInteractive;
-  fields.flag("requeue", job.requeue);
-  fields.number("duration", 1, kMostMinutes, job.duration);
-  fields.number("walltime", 1, kMostMinutes, job.walltime);
-  if (job.kind == JobKind::kService) {
-    if (job.walltime) fields.mistake("walltime", "a service has no limit, drop it");
-  } else if (!job.duration) {
-    fields.require("duration");
-  } else if (!job.walltime) {
-    job.walltime = job.duration;
-  }
-  fields.number("idle_from", 0, kMostMinutes, job.idle_from);
-  if (job.idle_from && job.kind != JobKind::kInteractive) {
-    fields.mistake("idle_from", "only interactive jobs are idle, add 'kind: interactive'");
-  }
-}
-
-void read_licenses(Fields& fields, const Case& scenario, Job& job) {
-  const YAML::Node map = fields.map("licenses");
-  if (!map) return;
-  std::vector<std::string_view> known;
-  for (const auto& [name, count] : scenario.licenses) known.emplace_back(name);
-  Fields entries(fields.mistakes(), "licenses", map);
-  for (const auto& pair : map) {
-    if (!pair.first.IsScalar()) continue;
-    const std::string& name = pair.first.Scalar();
-    entries.number(name, 1, kMostOfAll, job.licenses[name]);
-    if (!scenario.licenses.contains(name)) {
-      entries.mistake(name, "the cluster has no such license" + did_you_mean(name, known));
-    }
-  }
-}
-
-void read_wishes(Fields& fields, const Case& scenario, Job& job) {
-  if (const auto level = fields.word("topology", {"leaf", "block"})) {
-    job.topology = *level == 0 ? Topology::kLeaf : Topology::kBlock;
-  }
-  if (fields.texts("flavors", job.flavors) && job.flavors.empty()) {
-    fields.mistake("flavors", "want at least one");
-  }
-  if (std::set<std::string>(job.flavors.begin(), job.flavors.end()).size() != job.flavors.size()) {
-    fields.mistake("flavors", "a flavor is there twice, drop one");
-  }
-  for (const std::string& flavor : job.flavors) check_flavor(fields, "flavors", scenario, flavor);
-  read_licenses(fields, scenario, job);
-  fields.text("reservation", job.reservation);
-}
-
-void read_queue(Fields& fields, const Case& scenario, Job& job) {
-  fields.require("queue");
-  if (!fields.text("queue", job.queue)) return;
-  check_quota(fields, "queue", scenario, job.queue);
-  const auto index = find_quota(scenario, job.queue);
-  if (index && !scenario.tree[*index].children.empty()) {
-    fields.mistake("queue", "'" + job.queue + "' has children, submit to one of them");
-  }
-  job.user = job.queue.substr(0, job.queue.find('.')) + "-user";
-}
+constexpr const char* kFacts[] = {"submit",  "cancel",   "checkpoint", "node_down",
+                                  "node_up", "set",      "reserve",    "hold",
+                                  "release", "throttle", "features",   "node_refuses"};
 
 /// The jobs and nodes that the timeline has named so far.
 class Timeline {
@@ -123,16 +27,15 @@ class Timeline {
     if (event.t < last_) fields.mistake("t", "times go up; sort the events");
     last_ = std::max(last_, event.t);
     std::size_t facts = 0;
-    for (const char* key :
-         {"submit", "cancel", "checkpoint", "node_down", "node_up", "set", "reserve"}) {
+    for (const char* key : kFacts) {
       if (!fields.any(key)) continue;
       ++facts;
       read_fact(fields, key, event);
     }
     if (facts != 1) {
-      top_.mistakes().add(fields.line(),
-                          "timeline: want one of submit, cancel, checkpoint, "
-                          "node_down, node_up, set, reserve in each event");
+      std::string all;
+      for (const char* key : kFacts) all += (all.empty() ? "" : ", ") + std::string(key);
+      top_.mistakes().add(fields.line(), "timeline: want one of " + all + " in each event");
     }
     fields.end();
     scenario_.timeline.push_back(event);
@@ -150,6 +53,16 @@ class Timeline {
       event.fact = NodeDown{known_node(fields, key)};
     } else if (key == "node_up") {
       event.fact = NodeUp{known_node(fields, key)};
+    } else if (key == "hold") {
+      event.fact = Hold{known_job(fields, key)};
+    } else if (key == "release") {
+      event.fact = Release{known_job(fields, key)};
+    } else if (key == "throttle") {
+      event.fact = throttled(fields);
+    } else if (key == "features") {
+      event.fact = featured(fields);
+    } else if (key == "node_refuses") {
+      event.fact = refused(fields);
     } else if (key == "set") {
       event.fact = changed(fields);
     } else {
@@ -159,10 +72,14 @@ class Timeline {
 
   Job submitted(Fields& fields) {
     Fields submit(fields.mistakes(), "submit", fields.any("submit"));
-    Job job = read_job(submit, scenario_);
-    if (!job.id.empty() && !jobs_.insert(job.id).second) {
-      submit.mistake("id", "job '" + job.id + "' is there twice");
+    Job job = read_job(submit, scenario_, jobs_);
+    if (job.id.empty()) return job;
+    bool is_new = jobs_.insert(job.id).second;
+    if (job.array) {
+      arrays_.insert(job.id);
+      for (const Job& task : tasks_of(job)) is_new = jobs_.insert(task.id).second && is_new;
     }
+    if (!is_new) submit.mistake("id", "job '" + job.id + "' is there twice");
     return job;
   }
 
@@ -174,6 +91,42 @@ class Timeline {
       fields.mistake(key, "no job '" + id + "' was submitted before" + did_you_mean(id, known));
     }
     return id;
+  }
+
+  Throttle throttled(Fields& fields) {
+    Fields change(fields.mistakes(), "throttle", fields.any("throttle"));
+    Throttle throttle;
+    change.require("array");
+    change.require("limit");
+    change.text("array", throttle.array);
+    if (!arrays_.contains(throttle.array)) {
+      change.mistake("array", "no array '" + throttle.array + "' was submitted before");
+    }
+    change.number("limit", 0, kMostOfAll, throttle.limit);
+    change.end();
+    return throttle;
+  }
+
+  SetFeatures featured(Fields& fields) {
+    Fields change(fields.mistakes(), "features", fields.any("features"));
+    SetFeatures features;
+    change.require("node");
+    change.require("set");
+    features.node = known_node(change, "node");
+    read_features(change, "set", features.features);
+    change.end();
+    return features;
+  }
+
+  NodeRefuses refused(Fields& fields) {
+    Fields refusal(fields.mistakes(), "node_refuses", fields.any("node_refuses"));
+    NodeRefuses refuses;
+    refusal.require("job");
+    refusal.require("node");
+    refuses.job = known_job(refusal, "job");
+    refuses.node = known_node(refusal, "node");
+    refusal.end();
+    return refuses;
   }
 
   std::string known_node(Fields& fields, const std::string& key) {
@@ -199,7 +152,8 @@ class Timeline {
   Reservation reserved(Fields& fields, Minute now) {
     Fields reserve(fields.mistakes(), "reserve", fields.any("reserve"));
     Reservation reservation = read_reservation(reserve, scenario_);
-    if (reservation.start < now) reserve.mistake("start", "it lies before the event");
+    if (!reservation.spare && reservation.start < now)
+      reserve.mistake("start", "it lies before the event");
     if (!reservations_.insert(reservation.name).second) {
       reserve.mistake("name", "reservation '" + reservation.name + "' is there twice");
     }
@@ -209,7 +163,8 @@ class Timeline {
   Fields& top_;
   Case& scenario_;
   Minute last_ = 0;
-  std::set<std::string> jobs_;
+  std::set<std::string> jobs_;  // tasks and arrays too
+  std::set<std::string> arrays_;
   std::set<std::string> reservations_;
 };
 
@@ -229,43 +184,45 @@ void read_reserved_nodes(Fields& fields, const Case& scenario, Reservation& rese
   }
 }
 
-}  // namespace
-
-Job read_job(Fields& fields, const Case& scenario) {
-  Job job;
-  fields.require("id");
-  fields.text("id", job.id);
-  read_queue(fields, scenario, job);
-  fields.text("user", job.user);
-  read_shape(fields, job);
-  read_kind(fields, job);
-  fields.number("priority", -kMostPriority, kMostPriority, job.priority);
-  fields.flag("preemptible", job.preemptible);
-  read_wishes(fields, scenario, job);
-  fields.number("max_wait", 0, kMostMinutes, job.max_wait);
-  fields.number("grace", 0, kMostMinutes, job.grace);
-  fields.number("checkpoint_every", 1, kMostMinutes, job.checkpoint_every);
-  fields.end();
-  return job;
-}
-
-Reservation read_reservation(Fields& fields, const Case& scenario) {
-  Reservation reservation;
-  for (const char* key : {"name", "start", "end"}) fields.require(key);
-  fields.text("name", reservation.name);
-  fields.number("start", 0, kMostMinutes, reservation.start);
-  fields.number("end", 0, kMostMinutes, reservation.end);
-  if (fields.has("end") && reservation.end <= reservation.start) {
-    fields.mistake("end", "want a time after the start");
-  }
-  read_reserved_nodes(fields, scenario, reservation);
+void read_flags(Fields& fields, Reservation& reservation) {
   std::vector<std::string> flags;
   fields.texts("flags", flags);
   for (const std::string& flag : flags) {
     if (flag == "MAINT") reservation.maintenance = true;
     if (flag == "FLEX") reservation.flex = true;
-    if (flag != "MAINT" && flag != "FLEX") fields.mistake("flags", "want MAINT or FLEX");
+    if (flag == "SPARE") reservation.spare = true;
+    if (flag != "MAINT" && flag != "FLEX" && flag != "SPARE") {
+      fields.mistake("flags", "want MAINT, FLEX or SPARE");
+    }
   }
+  if (reservation.spare && flags.size() > 1) fields.mistake("flags", "SPARE stands alone");
+}
+
+void read_window(Fields& fields, Reservation& reservation) {
+  fields.number("start", 0, kMostMinutes, reservation.start);
+  fields.number("end", 0, kMostMinutes, reservation.end);
+  if (reservation.spare) {
+    for (const char* key : {"start", "end", "nodes", "topology", "users"}) {
+      if (fields.has(key)) fields.mistake(key, "spares have none, only a count and an owner");
+    }
+    return;
+  }
+  fields.require("start");
+  fields.require("end");
+  if (fields.has("end") && reservation.end <= reservation.start) {
+    fields.mistake("end", "want a time after the start");
+  }
+}
+
+}  // namespace
+
+Reservation read_reservation(Fields& fields, const Case& scenario) {
+  Reservation reservation;
+  fields.require("name");
+  fields.text("name", reservation.name);
+  read_flags(fields, reservation);
+  read_window(fields, reservation);
+  read_reserved_nodes(fields, scenario, reservation);
   if (fields.text("owner", reservation.owner)) {
     check_quota(fields, "owner", scenario, reservation.owner);
   }

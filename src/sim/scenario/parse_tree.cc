@@ -22,6 +22,14 @@ void read_limits(Fields& fields, const Case& scenario, Quota& quota) {
   check_amounts(fields, "lend", scenario, quota.lend);
 }
 
+void read_classes(Fields& fields, const Case& scenario, Quota& quota) {
+  std::vector<std::string> classes;
+  if (fields.texts("classes", classes)) quota.classes = classes;
+  fields.text("class", quota.default_class);
+  for (const std::string& name : classes) check_class(fields, "classes", scenario, name);
+  if (!quota.default_class.empty()) check_class(fields, "class", scenario, quota.default_class);
+}
+
 void read_users(Fields& fields, Quota& quota) {
   std::vector<std::string> users;
   if (fields.texts("users", users)) quota.users = users;
@@ -63,6 +71,7 @@ void read_quota(Fields& level, const YAML::Node& item, std::size_t parent, Case&
   read_limits(fields, scenario, quota);
   fields.fraction("weight", quota.weight);
   read_users(fields, quota);
+  read_classes(fields, scenario, quota);
   fields.fraction("budget", quota.budget);
   fields.flag("strict_fifo", quota.strict_fifo);
   fields.number("idle_timeout", 0, kMostMinutes, quota.idle_timeout);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sim/scenario/core_engine.h"
 #include "sim/scenario/parse.h"
 
 namespace artel::scenario {
@@ -44,6 +45,13 @@ Result<Report> play_case(const Case& scenario, Engine& engine) {
   }
   report.text = summary(scenario, report);
   return report;
+}
+
+Result<Report> play_file(const std::string& path) {
+  const auto scenario = load_case(path);
+  if (!scenario) return fail(scenario);
+  const auto engine = make_core_engine(*scenario);
+  return play_case(*scenario, *engine);
 }
 
 }  // namespace artel::scenario

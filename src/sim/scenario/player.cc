@@ -11,10 +11,7 @@ namespace {
 
 /// Passes at one instant; more means that the engine undoes what it did.
 constexpr int kMostPasses = 1000;
-
-bool is_active(const std::vector<Share>& shares, const std::string& node) {
-  return std::ranges::find(shares, node, &Share::node) != shares.end();
-}
+constexpr std::int64_t kMilli = 1000;
 
 std::unexpected<Error> impossible(Minute now, const std::string& what) {
   return fail(ErrorCode::kInvalidArgument, "minute " + std::to_string(now) + ": " + what);
@@ -70,29 +67,38 @@ Minute Player::next_instant() {
 Minute Player::run_end(const Life& life) const {
   Minute end = kNever;
   if (life.job->duration) end = life.start + *life.job->duration - life.saved;
-  if (life.job->walltime) end = std::min(end, life.start + *life.job->walltime);
+  if (life.limit_end) end = std::min(end, *life.limit_end);
   const auto timeout = idle_timeout_of(case_, *life.job);
-  if (life.job->idle_from && timeout)
+  if (life.job->idle_from && timeout) {
     end = std::min(end, life.start + *life.job->idle_from + *timeout);
+  }
   return end;
 }
 
-bool Player::is_idle_end(const Life& life) const {
+std::string Player::end_reason(const Life& life) const {
   const bool worked = life.job->duration && life.start + *life.job->duration - life.saved <= now_;
-  const bool limited = life.job->walltime && life.start + *life.job->walltime <= now_;
-  return !worked && !limited;
+  if (worked) return life.job->fails ? "Failed" : "";
+  if (life.job->deadline && *life.job->deadline <= now_) return "Deadline";
+  if (life.limit_end && *life.limit_end <= now_) return "Timeout";
+  return "IdleTimeout";
 }
 
+/// When a waiting job is given up: T1, W4.
 Minute Player::wait_end(const Life& life) const {
-  if (!life.job->max_wait || life.has_started) return kNever;
-  return life.submitted + *life.job->max_wait;
+  Minute end = latest_start(*life.job).value_or(kNever);
+  if (life.job->max_wait && !life.has_started) {
+    end = std::min(end, life.submitted + *life.job->max_wait);
+  }
+  return end;
 }
 
 void Player::end_runs() {
   for (Life& one : lives_) {
     const bool holds = one.stage == Stage::kRunning || one.stage == Stage::kTerminating;
     if (holds && run_end(one) <= now_) {
-      finish(one, Stage::kDone, is_idle_end(one) ? "IdleTimeout" : "");
+      const std::string reason = end_reason(one);
+      one.has_completed = reason.empty();
+      finish(one, Stage::kDone, reason);
     }
   }
 }
@@ -106,8 +112,10 @@ void Player::end_graces() {
 }
 
 Result<> Player::apply_facts() {
+  resolve_dependencies();
   while (next_event_ < case_.timeline.size() && case_.timeline[next_event_].t <= now_) {
     std::visit([this](const auto& one) { fact(one); }, case_.timeline[next_event_].fact);
+    resolve_dependencies();
     ++next_event_;
   }
   return {};
@@ -126,24 +134,21 @@ bool Player::end_waits() {
   bool any = false;
   for (Life& one : lives_) {
     if (one.stage != Stage::kPending || wait_end(one) > now_) continue;
-    finish(one, Stage::kCancelled, "MaxWait");
+    const bool late = latest_start(*one.job).value_or(kNever) <= now_;
+    finish(one, Stage::kCancelled, late ? "Deadline" : "MaxWait");
     any = true;
   }
+  if (any) resolve_dependencies();
   return any;
 }
 
 Result<> Player::apply(const std::vector<Decision>& decisions) {
-  // Victims without grace leave before anybody takes their place.
   for (const Decision& decision : decisions) {
     const auto* told = std::get_if<Signal>(&decision);
-    if (told == nullptr) continue;
-    if (auto applied = signal(*told); !applied) return applied;
+    auto applied = told != nullptr ? signal(*told) : start(std::get<Start>(decision));
+    if (!applied) return applied;
   }
-  for (const Decision& decision : decisions) {
-    const auto* begun = std::get_if<Start>(&decision);
-    if (begun == nullptr) continue;
-    if (auto applied = start(*begun); !applied) return applied;
-  }
+  resolve_dependencies();
   return {};
 }
 
@@ -157,6 +162,11 @@ Result<> Player::start(const Start& decision) {
   one.stage = Stage::kRunning;
   one.has_started = true;
   one.start = now_;
+  one.limit_end.reset();
+  if (one.job->walltime) one.limit_end = now_ + *one.job->walltime;
+  if (one.job->deadline) {
+    one.limit_end = std::min(one.limit_end.value_or(kNever), *one.job->deadline);
+  }
   one.saved_at.reset();
   one.shares = decision.shares;
   std::ranges::sort(one.shares);
@@ -167,7 +177,7 @@ Result<> Player::start(const Start& decision) {
 Result<> Player::check_shares(const Life& life, const std::vector<Share>& shares) const {
   std::int64_t most = 0;
   for (const Component& part : life.job->components) most += part.nodes;
-  const auto size = static_cast<std::int64_t>(shares.size());
+  const auto size = static_cast<std::int64_t>(shares.size()) - life.job->spares;
   if (size > most || size < life.job->min_nodes.value_or(most)) {
     return impossible(now_, "job " + life.job->id + " starts on " + std::to_string(size) +
                                 " nodes, wants " + std::to_string(most));
@@ -178,17 +188,17 @@ Result<> Player::check_shares(const Life& life, const std::vector<Share>& shares
       return impossible(now_,
                         "job " + life.job->id + " starts on " + share.node + ", which is down");
     }
-    std::int64_t gpus = share.gpus;
+    std::int64_t gpus = share.gpus * kMilli + share.gpu_milli;
     std::int64_t cpus = share.cpus;
     for (const Life& other : lives_) {
       for (const Share& held : other.shares) {
         if (held.node != share.node) continue;
-        gpus += held.gpus;
+        gpus += held.gpus * kMilli + held.gpu_milli;
         cpus += held.cpus;
-        if (life.job->exclusive || other.job->exclusive) gpus = node->gpus + 1;
+        if (life.job->exclusive || other.job->exclusive) gpus = node->gpus * kMilli + 1;
       }
     }
-    if (gpus > node->gpus || cpus > node->cpus ||
+    if (gpus > node->gpus * kMilli || cpus > node->cpus ||
         std::ranges::count(shares, share.node, &Share::node) != 1) {
       return impossible(
           now_, "job " + life.job->id + " starts on " + share.node + ", where there is no room");
@@ -208,51 +218,6 @@ Result<> Player::signal(const Signal& decision) {
   one.grace_end = now_ + grace_of(case_, *one.job);
   if (one.grace_end <= now_) interrupt(one, Requeue::kEvicted, "Preempted");
   return {};
-}
-
-void Player::fact(const Submit& submit) {
-  const std::size_t index = lives_.size();
-  index_[submit.job.id] = index;
-  lives_.push_back({.job = &submit.job, .submitted = now_});
-  if (const auto refusal = engine_.submit(now_, submit.job)) {
-    lives_[index].stage = Stage::kRejected;
-    lives_[index].reason = *refusal;
-  }
-}
-
-void Player::fact(const Cancel& cancel) {
-  Life& one = life(cancel.job);
-  const bool is_over =
-      one.stage == Stage::kDone || one.stage == Stage::kCancelled || one.stage == Stage::kRejected;
-  if (!is_over) finish(one, Stage::kCancelled, "");
-}
-
-void Player::fact(const Checkpoint& checkpoint) {
-  Life& one = life(checkpoint.job);
-  if (one.stage == Stage::kRunning || one.stage == Stage::kTerminating) save(one, now_);
-}
-
-void Player::fact(const NodeDown& down) {
-  if (!healthy_[down.node]) return;
-  healthy_[down.node] = false;
-  engine_.node(now_, down.node, false);
-  for (Life& one : lives_) {
-    if (is_active(one.shares, down.node)) interrupt(one, Requeue::kNodeFailed, "NodeFailed");
-  }
-}
-
-void Player::fact(const NodeUp& up) {
-  if (healthy_[up.node]) return;
-  healthy_[up.node] = true;
-  engine_.node(now_, up.node, true);
-}
-
-void Player::fact(const SetQuota& change) { engine_.set_quota(now_, change); }
-
-void Player::fact(const Reserve& reserve) {
-  if (const auto refusal = engine_.reserve(now_, reserve.reservation)) {
-    refused_[reserve.reservation.name] = *refusal;
-  }
 }
 
 void Player::report_checkpoints() {
@@ -275,6 +240,13 @@ void Player::interrupt(Life& life, Requeue why, const std::string& reason) {
     finish(life, Stage::kCancelled, reason);
     return;
   }
+  keep_saved_work(life);
+  life.shares.clear();
+  life.stage = Stage::kPending;
+  engine_.requeue(now_, life.job->id, why);
+}
+
+void Player::keep_saved_work(Life& life) {
   if (life.job->checkpoint_every) {
     const Minute every = *life.job->checkpoint_every;
     const Minute at = life.start + (now_ - life.start) / every * every;
@@ -282,9 +254,6 @@ void Player::interrupt(Life& life, Requeue why, const std::string& reason) {
   }
   if (life.saved_at) life.saved += *life.saved_at - life.start;
   life.saved_at.reset();
-  life.shares.clear();
-  life.stage = Stage::kPending;
-  engine_.requeue(now_, life.job->id, why);
 }
 
 void Player::finish(Life& life, Stage stage, const std::string& reason) {

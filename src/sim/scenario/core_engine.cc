@@ -1,0 +1,165 @@
+// The adapter: ids on one side, names on the other.
+#include "sim/scenario/core_engine.h"
+
+#include <algorithm>
+
+#include "sched/scheduler.h"
+#include "sim/scenario/core_facts.h"
+
+namespace artel::scenario {
+
+namespace {
+
+constexpr auto kMilli = static_cast<std::int64_t>(GpuMilli::kPerDevice);
+
+class CoreEngine : public Engine {
+ public:
+  explicit CoreEngine(const Case& scenario)
+      : names_(scenario), scheduler_(setup_of(names_), time_of(0)) {}
+
+  std::optional<std::string> submit(Minute now, const Job& job) override {
+    const JobId id{jobs_.size() + 1};
+    jobs_.emplace_back(job.id);
+    ids_[job.id] = id;
+    sched::JobFacts facts = facts_of(names_, job, id);
+    if (!job.reservation.empty()) {
+      const auto live = live_reservation(job.reservation);
+      if (!live) return "AccessDenied";
+      facts.reservation = *live;
+    }
+    const auto accepted = scheduler_.submit(time_of(now), facts);
+    if (accepted) return std::nullopt;
+    return accepted.error().code == ErrorCode::kNeverFits ? "NeverFits" : "AccessDenied";
+  }
+
+  void end(Minute now, const std::string& job) override {
+    scheduler_.end(time_of(now), ids_.at(job));
+  }
+
+  void requeue(Minute now, const std::string& job, Requeue) override {
+    scheduler_.requeue(time_of(now), ids_.at(job));
+  }
+
+  void checkpoint(Minute now, const std::string& job, Minute at) override {
+    scheduler_.checkpoint(time_of(now), ids_.at(job), time_of(at));
+  }
+
+  void node(Minute now, const std::string& name, bool healthy) override {
+    scheduler_.set_health(time_of(now), names_.node(name), healthy);
+  }
+
+  void set_quota(Minute now, const SetQuota& change) override {
+    scheduler_.change(time_of(now), names_.quota(change.quota), change_of(names_, change));
+  }
+
+  std::optional<std::string> reserve(Minute now, const Reservation& reservation) override {
+    const auto made = scheduler_.reserve(time_of(now), facts_of(names_, reservation));
+    if (!made) return "Conflict";
+    reservations_[reservation.name] = {*made, reservation.end};
+    return std::nullopt;
+  }
+
+  void end_reservations(Minute now) override {
+    scheduler_.end_reservations(time_of(now));
+    std::erase_if(reservations_, [&](const auto& entry) { return entry.second.end <= now; });
+  }
+
+  std::vector<Decision> begin_reservations(Minute now) override {
+    return told(scheduler_.begin_reservations(time_of(now)));
+  }
+
+  std::vector<Decision> pass(Minute now) override { return told(scheduler_.pass(time_of(now))); }
+
+  std::optional<Minute> next_wake(Minute now) override {
+    const auto next = scheduler_.next_wake(time_of(now));
+    if (!next) return std::nullopt;
+    return minute_of(*next);
+  }
+
+  Beliefs beliefs(Minute) override {
+    Beliefs beliefs;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) tell_wait(JobId{i + 1}, jobs_[i], beliefs);
+    for (const JobId job : scheduler_.borrowed()) beliefs.borrowed.push_back(name_of(job));
+    std::ranges::sort(beliefs.borrowed);
+    for (std::size_t i = 1; i < names_.scenario().tree.size(); ++i) tell_quota(i, beliefs);
+    for (const auto& [name, user] : names_.users()) {
+      beliefs.user_usage[name] = scheduler_.user_usage(user);
+    }
+    for (const auto& [name, live] : reservations_) {
+      std::vector<std::string>& nodes = beliefs.reservations[name];
+      for (const NodeId node : scheduler_.reservation_nodes(live.id)) {
+        nodes.push_back(node_name(node));
+      }
+      std::ranges::sort(nodes);
+    }
+    return beliefs;
+  }
+
+ private:
+  struct Live {
+    sched::ReservationId id;
+    Minute end = 0;
+  };
+
+  std::optional<sched::ReservationId> live_reservation(const std::string& name) const {
+    const auto entry = reservations_.find(name);
+    if (entry == reservations_.end()) return std::nullopt;
+    return entry->second.id;
+  }
+
+  const std::string& name_of(JobId job) const { return jobs_[job.value - 1]; }
+  const std::string& node_name(NodeId node) const {
+    return names_.scenario().nodes[node.value].name;
+  }
+
+  std::vector<Decision> told(const std::vector<sched::Decision>& decisions) const {
+    std::vector<Decision> told;
+    for (const sched::Decision& decision : decisions) {
+      if (const auto* signalled = std::get_if<sched::Signalled>(&decision)) {
+        told.emplace_back(Signal{name_of(signalled->job)});
+        continue;
+      }
+      const auto& started = std::get<sched::Started>(decision);
+      Start start{name_of(started.job), {}};
+      for (const sched::Share& share : started.shares) {
+        start.shares.push_back({.node = node_name(share.node),
+                                .gpus = share.gpus / kMilli,
+                                .cpus = share.cores,
+                                .gpu_milli = share.gpus % kMilli});
+      }
+      told.emplace_back(std::move(start));
+    }
+    return told;
+  }
+
+  void tell_wait(JobId id, const std::string& name, Beliefs& beliefs) const {
+    const auto stage = scheduler_.stage(id);
+    if (stage != sched::Stage::kPending && stage != sched::Stage::kClaiming) return;
+    const sched::Wait wait = scheduler_.wait(id);
+    beliefs.reasons[name] = sched::reason_name(wait.reason);
+    if (wait.planned_start) beliefs.planned[name] = minute_of(*wait.planned_start);
+  }
+
+  void tell_quota(std::size_t index, Beliefs& beliefs) const {
+    const sched::QuotaId quota{static_cast<std::uint32_t>(index)};
+    const std::string& path = names_.scenario().tree[index].path;
+    beliefs.score[path] = scheduler_.score(quota);
+    const std::vector<double> entitled = scheduler_.entitlement(quota);
+    double& gpus = beliefs.entitlement[path];
+    for (std::size_t i = 0; i + 1 < entitled.size(); ++i) gpus += entitled[i] / kMilli;
+  }
+
+  CoreNames names_;
+  sched::Scheduler scheduler_;
+  std::vector<std::string> jobs_;  // by id, from 1
+  std::map<std::string, JobId> ids_;
+  std::map<std::string, Live> reservations_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_core_engine(const Case& scenario) {
+  return std::make_unique<CoreEngine>(scenario);
+}
+
+}  // namespace artel::scenario
