@@ -9,7 +9,8 @@ namespace artel::sched {
 namespace {
 
 void add_user(State& state, const Job& job, int sign) {
-  Amounts& held = state.user_use[job.user.value];
+  state.user_past.try_emplace(job.user, 0);
+  Amounts& held = state.user_use[job.user];
   held.resize(state.flavors + 1, 0);
   for_each(state, job.charge,
            [&](std::size_t resource, std::int64_t amount) { held[resource] += sign * amount; });
@@ -46,6 +47,7 @@ void update_star(State& state, QuotaId id) {
 }
 
 void book(State& state, const Job& job, int sign) {
+  settle(state);
   ++state.version;
   add_user(state, job, sign);
   count_licences(state.licences_active, job, sign);
@@ -61,7 +63,7 @@ void book(State& state, const Job& job, int sign) {
     Quota& quota = state.at(id);
     add(quota);
     if (!limits_users(quota)) continue;
-    Held& held = quota.users[job.user.value];
+    Held& held = quota.users[job.user];
     held.jobs += sign;
     held.gpus += sign * job.charge.gpus;
   }
@@ -120,19 +122,23 @@ void release(State& state, Job& job) {
   job.wait = {};
 }
 
-void advance(State& state, Time now) {
-  if (now <= state.now) return;
-  const double kept = std::exp2(-static_cast<double>((now - state.now).count()) /
+void advance(State& state, Time now) { state.now = std::max(state.now, now); }
+
+void settle(State& state) {
+  if (state.now <= state.settled) return;
+  const double kept = std::exp2(-static_cast<double>((state.now - state.settled).count()) /
                                 static_cast<double>(state.policy.half_life.count()));
+  state.settled = state.now;
   for (std::uint32_t i = 1; i < state.quotas.size(); ++i) {
     double& past = state.quotas[i].past;
     past = past * kept + over(state, QuotaId{i}) * (1 - kept);
   }
-  for (const auto& [user, held] : state.user_use) state.user_past.try_emplace(UserId{user}, 0);
+  auto held = state.user_use.begin();
   for (auto& [user, past] : state.user_past) {
-    past = past * kept + user_share(state, user) * (1 - kept);
+    while (held != state.user_use.end() && held->first < user) ++held;
+    const bool holds = held != state.user_use.end() && held->first == user;
+    past = past * kept + (holds ? dominant_share(state, held->second) : 0) * (1 - kept);
   }
-  state.now = now;
 }
 
 }  // namespace artel::sched

@@ -85,7 +85,7 @@ bool exceeds_guarantee(const State& state, const Quota& quota, const Charge& cha
 bool exceeds_user_limit(const Quota& quota, UserId user, const Charge& charge) {
   const auto& facts = quota.facts;
   if (!facts.max_jobs_per_user && !facts.max_gpus_per_user) return false;
-  const auto held = quota.users.find(user.value);
+  const auto held = quota.users.find(user);
   const Held has = held == quota.users.end() ? Held{} : held->second;
   return (facts.max_jobs_per_user && has.jobs + 1 > *facts.max_jobs_per_user) ||
          (facts.max_gpus_per_user && has.gpus + charge.gpus > *facts.max_gpus_per_user);

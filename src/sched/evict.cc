@@ -225,14 +225,18 @@ class Search {
     const Rooms room = rooms(victims);
     const Part& part = job_.request->parts.front();
     std::uint32_t left = variant_.size;
-    for (const NodeIndex node : state_.by_name) {
-      if (state_.nodes[node].flavor != variant_.flavor || !is_in(state_.nodes[node], domain_)) {
-        continue;
-      }
+    for (const NodeIndex node : members()) {
+      if (state_.nodes[node].flavor != variant_.flavor) continue;
       if (!is_candidate(state_, job_, variant_.flavor, part, node, room.at(node))) continue;
       if (--left == 0) return true;
     }
     return false;
+  }
+
+  [[nodiscard]] const std::vector<NodeIndex>& members() const {
+    if (!domain_) return state_.by_name;
+    return domain_->level == Locality::kLeaf ? state_.leaves[domain_->index]
+                                             : state_.blocks[domain_->index];
   }
 
   // V4 to V6 ----------------------------------------------------------------------------------
@@ -327,6 +331,7 @@ class Search {
     std::optional<Eviction> best;
     for (const auto& domain : domains()) {  // in the order of names
       domain_ = domain;
+      if (members().size() < variant_.size) continue;
       auto plan = try_domain();
       if (plan && (!best || cost(*plan) < cost(*best))) best = std::move(plan);
     }

@@ -42,22 +42,13 @@ bool Rooms::counts(const Planned& plan) const {
   return only_ == nullptr || std::ranges::binary_search(*only_, &plan);
 }
 
-/// nullopt: for ever.
-std::optional<Time> Rooms::end_of(const Job& job) const {
-  if (job.stage == Stage::kRunning) return job.limit_end;
-  if (job.stage == Stage::kSignalled) {
-    return job.limit_end ? std::min(*job.limit_end, job.grace_end) : job.grace_end;
-  }
-  return end_of_run(job, expected_start(state_, job));
-}
-
 Room Rooms::at_time(NodeIndex node, Time time) const {
   Room room = whole(state_.nodes[node]);
   for (const Job* job : state_.nodes[node].holders) {
     if (job->assumed_gone) continue;
     if (job->stage == Stage::kSignalled && interval_.signalled_gone) continue;
     if (time > state_.now) {
-      const auto end = end_of(*job);
+      const auto end = end_of_hold(state_, *job);
       if (end && time >= *end) continue;
     }
     subtract(room, job->shares, node, job->request->exclusive);
@@ -97,6 +88,14 @@ Room Rooms::at(NodeIndex node) const {
     if (counts(*plan)) narrow(least, at_time(node, plan->start));
   }
   return least;
+}
+
+std::optional<Time> end_of_hold(const State& state, const Job& job) {
+  if (job.stage == Stage::kRunning) return job.limit_end;
+  if (job.stage == Stage::kSignalled) {
+    return job.limit_end ? std::min(*job.limit_end, job.grace_end) : job.grace_end;
+  }
+  return end_of_run(job, expected_start(state, job));
 }
 
 Time expected_start(const State& state, const Job& claim) {

@@ -64,7 +64,6 @@ class Rooms {
   [[nodiscard]] Room at_time(NodeIndex node, Time time) const;
   [[nodiscard]] bool is_reserved(NodeIndex node) const;
   [[nodiscard]] bool counts(const Planned& plan) const;
-  [[nodiscard]] std::optional<Time> end_of(const Job& job) const;
 
   const State& state_;
   Interval interval_;
@@ -72,6 +71,8 @@ class Rooms {
   const PlanFilter* only_;
 };
 
+/// Until when a job holds what it holds; nullopt: for ever.
+[[nodiscard]] std::optional<Time> end_of_hold(const State& state, const Job& job);
 /// When a claim will start: after the signalled jobs on its nodes.
 [[nodiscard]] Time expected_start(const State& state, const Job& claim);
 /// All its nodes are free but for itself and claims made later.

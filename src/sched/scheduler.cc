@@ -29,51 +29,74 @@ QuotaId pool_of(const State& state, QuotaId queue) {
 }
 
 /// Equal requests are kept once.
-std::shared_ptr<const Request> intern(State& state, const Request& request) {
+std::shared_ptr<const Shape> intern(State& state, const Request& request) {
   const std::size_t key = request.parts.size() * 1'000'003 + request.parts.front().nodes * 8191 +
                           static_cast<std::size_t>(request.parts.front().gpus) * 131 +
                           static_cast<std::size_t>(request.limit.value_or(Duration{}).count());
   auto& known = state.requests[key];
   std::erase_if(known, [](const auto& one) { return one.expired(); });
   for (const auto& one : known) {
-    if (auto same = one.lock(); same && *same == request) return same;
+    if (auto same = one.lock(); same && static_cast<const Request&>(*same) == request) return same;
   }
-  auto made = std::make_shared<const Request>(request);
+  auto made = std::make_shared<const Shape>(Shape{request, ++state.last_shape});
   known.push_back(made);
   return made;
 }
 
-/// Q6: whether it could start on the empty cluster with every node healthy.
-bool ever_fits(const State& state, const Job& job) {
-  State empty = state;
-  empty.jobs.clear();
-  empty.active.clear();
-  empty.signalled.clear();
-  empty.reservations.clear();
-  std::ranges::fill(empty.licences_active, 0);
-  std::ranges::fill(empty.licences_signalled, 0);
-  for (Node& node : empty.nodes) {
+/// The cluster with every node healthy and nothing on it.
+std::shared_ptr<const State> make_blank(const State& state) {
+  auto blank = std::make_shared<State>(state);
+  blank->jobs.clear();
+  blank->active.clear();
+  blank->signalled.clear();
+  blank->reservations.clear();
+  blank->placeable.clear();
+  std::ranges::fill(blank->licences_active, 0);
+  std::ranges::fill(blank->licences_signalled, 0);
+  for (Node& node : blank->nodes) {
     node.healthy = true;
     node.in_maintenance = false;
     node.holders.clear();
     node.reservations = 0;
   }
-  for (Quota& quota : empty.quotas) {
+  for (Quota& quota : blank->quotas) {
     std::ranges::fill(quota.jobs, 0);
     std::ranges::fill(quota.fixed, 0);
     quota.users.clear();
   }
-  derive_capacity(empty);
-  const Rooms rooms(empty, {.from = empty.now}, nullptr);
-  return std::ranges::any_of(job.request->flavors, [&](FlavorId flavor) {
+  derive_capacity(*blank);
+  return blank;
+}
+
+/// By flavor: whether the smallest size finds a place on the empty cluster.
+const std::vector<bool>& placeable(State& state, const Job& job) {
+  const QuotaId queue = state.has_owners ? job.queue : kRoot;
+  const auto [known, is_new] = state.placeable.try_emplace({job.request->number, queue});
+  if (!is_new) return known->second;
+  const Rooms rooms(*state.blank, {.from = state.blank->now}, nullptr);
+  for (const FlavorId flavor : job.request->flavors) {
     const Variant variant{smallest_size(*job.request), flavor};
-    if (!place(empty, job, variant, rooms)) return false;
+    known->second.push_back(place(*state.blank, job, variant, rooms).has_value());
+  }
+  return known->second;
+}
+
+/// Q6: whether it could start on the empty cluster with every node healthy.
+bool ever_fits(State& state, const Job& job) {
+  if (!state.blank) state.blank = make_blank(state);
+  const std::vector<bool>& fits = placeable(state, job);
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    if (!fits[i]) continue;
     if (job.reservation) return true;
-    const Charge charge = charge_of(empty, *job.request, variant.size, flavor);
-    const auto failure = quota_failure(empty, job, charge, false);
-    return !failure || failure->reason == Reason::kNone || failure->reason == Reason::kBudget ||
-           failure->reason == Reason::kLendLimit;
-  });
+    const Charge charge =
+        charge_of(state, *job.request, smallest_size(*job.request), job.request->flavors[i]);
+    const auto failure = quota_failure(*state.blank, job, charge, false);
+    if (!failure || failure->reason == Reason::kNone || failure->reason == Reason::kBudget ||
+        failure->reason == Reason::kLendLimit) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -189,6 +212,7 @@ std::vector<Decision> Scheduler::begin_reservations(Time now) {
 
 std::vector<Decision> Scheduler::pass(Time now) {
   advance(*state_, now);
+  settle(*state_);
   return walk(*state_);
 }
 
@@ -244,9 +268,13 @@ std::vector<double> Scheduler::entitlement(QuotaId quota) const {
   return by_resource;
 }
 
-double Scheduler::score(QuotaId quota) const { return sched::score(*state_, quota); }
+double Scheduler::score(QuotaId quota) const {
+  settle(*state_);
+  return sched::score(*state_, quota);
+}
 
 double Scheduler::user_usage(UserId user) const {
+  settle(*state_);
   const auto past = state_->user_past.find(user);
   return past == state_->user_past.end() ? 0 : past->second;
 }

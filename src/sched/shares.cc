@@ -170,14 +170,11 @@ double score(const State& state, QuotaId id) {
   return (over(state, id) + state.policy.kappa * quota.past) / quota.facts.weight;
 }
 
-double user_share(const State& state, UserId user) {
-  const auto held = state.user_use.find(user.value);
-  if (held == state.user_use.end()) return 0;
+double dominant_share(const State& state, const Amounts& held) {
   double share = 0;
-  for (std::size_t r = 0; r < held->second.size(); ++r) {
+  for (std::size_t r = 0; r < held.size(); ++r) {
     if (state.capacity[r] <= 0) continue;
-    share = std::max(share,
-                     static_cast<double>(held->second[r]) / static_cast<double>(state.capacity[r]));
+    share = std::max(share, static_cast<double>(held[r]) / static_cast<double>(state.capacity[r]));
   }
   return share;
 }

@@ -21,7 +21,7 @@ using Covered = std::set<std::uint64_t>;  // job numbers
 [[nodiscard]] double over(const State& state, QuotaId quota);
 [[nodiscard]] double over_by_weight(const State& state, QuotaId quota);
 [[nodiscard]] double score(const State& state, QuotaId quota);
-/// The user's dominant share of the cluster now.
-[[nodiscard]] double user_share(const State& state, UserId user);
+/// The largest part of the cluster, over the resources, that these amounts are.
+[[nodiscard]] double dominant_share(const State& state, const Amounts& held);
 
 }  // namespace artel::sched

@@ -52,6 +52,7 @@ void add_nodes(State& state, const Setup& setup) {
                            .memory = facts.memory,
                            .owner = facts.owner,
                            .holders = {}});
+    state.has_owners = state.has_owners || facts.owner.has_value();
     auto& largest = state.largest_node[facts.flavor.value];
     largest = std::max(largest, facts.gpus);
   }
@@ -133,7 +134,11 @@ void derive_star(State& state, QuotaId id) {
 }  // namespace
 
 State::State(const Setup& setup, Time begin)
-    : policy(setup.policy), flavors(setup.flavors.size()), licences(setup.licences), now(begin) {
+    : policy(setup.policy),
+      flavors(setup.flavors.size()),
+      licences(setup.licences),
+      now(begin),
+      settled(begin) {
   add_nodes(*this, setup);
   add_quotas(*this, setup);
   licences_active.assign(licences.size(), 0);
@@ -151,12 +156,16 @@ std::unique_ptr<State> copy_state(const State& from) {
 }
 
 void derive_tree(State& state) {
+  if (!state.capacity.empty()) settle(state);
+  state.blank.reset();
+  state.placeable.clear();
   derive_guarantee(state, kRoot);
   for (auto& [id, job] : state.jobs) job.pool = pool_of(state, job.queue);
   derive_capacity(state);
 }
 
 void derive_capacity(State& state) {
+  if (!state.capacity.empty()) settle(state);
   ++state.version;
   state.capacity.assign(state.flavors + 1, 0);
   for (Quota& quota : state.quotas) {

@@ -23,6 +23,11 @@ struct Charge {
   std::int64_t cores{};
 };
 
+/// A request as it is kept: once for all jobs that ask for the same.
+struct Shape : Request {
+  std::uint64_t number{};  // never used again
+};
+
 /// Evictions of a job and a sub-state of active: gone in the plan that is being made.
 struct Job {
   JobId id;
@@ -30,7 +35,7 @@ struct Job {
   QuotaId pool;  // the lowest node of its path that states a guarantee, else the root
   QuotaId team;
   UserId user;
-  std::shared_ptr<const Request> request;
+  std::shared_ptr<const Shape> request;
   std::int32_t priority{};
   bool preemptible = true;
   bool inside = false;        // runs in an open reservation that it names (R3)
@@ -83,16 +88,16 @@ struct Quota {
   bool states = false;  // a guarantee, its own or its children's
   QuotaFacts facts;
   Amounts guarantee;
-  Amounts jobs;                         // use by active jobs
-  Amounts reserved;                     // use by open reservations of owners below
-  Amounts fixed;                        // use by active non-preemptible jobs
-  Amounts dedicated;                    // healthy nodes of its own
-  Amounts kept;                         // never lent: max(G - lend, dedicated up to G) (X1)
-  Amounts star;                         // use* of Q3
-  Amounts star_below;                   // sum over the children
-  double past{};                        // F2
-  double used_gpu_ms{};                 // thousandths of GPUs x ms of ended runs (Q5)
-  std::map<std::uint32_t, Held> users;  // active, where there are limits per user
+  Amounts jobs;                  // use by active jobs
+  Amounts reserved;              // use by open reservations of owners below
+  Amounts fixed;                 // use by active non-preemptible jobs
+  Amounts dedicated;             // healthy nodes of its own
+  Amounts kept;                  // never lent: max(G - lend, dedicated up to G) (X1)
+  Amounts star;                  // use* of Q3
+  Amounts star_below;            // sum over the children
+  double past{};                 // F2
+  double used_gpu_ms{};          // thousandths of GPUs x ms of ended runs (Q5)
+  std::map<UserId, Held> users;  // active, where there are limits per user
 };
 
 struct Reservation {
@@ -121,6 +126,7 @@ struct State {
   std::vector<std::vector<NodeIndex>> blocks;
   std::vector<Quota> quotas;
   Amounts capacity;
+  bool has_owners = false;                 // some node is dedicated (X1)
   std::vector<std::int64_t> largest_node;  // GPUs, by flavor
   std::vector<std::int64_t> licences;
   std::vector<std::int64_t> licences_active;     // held by active jobs
@@ -129,13 +135,18 @@ struct State {
   std::set<JobId> active;  // running, claiming, signalled
   std::set<JobId> signalled;
   std::vector<Reservation> reservations;
-  std::map<std::uint32_t, Amounts> user_use;
+  std::map<UserId, Amounts> user_use;
   std::map<UserId, double> user_past;
-  std::map<std::size_t, std::vector<std::weak_ptr<const Request>>> requests;  // by hash
+  std::map<std::size_t, std::vector<std::weak_ptr<const Shape>>> requests;  // by hash
+  std::uint64_t last_shape{};
+  std::shared_ptr<const State> blank;  // empty and healthy, for Q6; null: to be made
+  /// Whether a shape finds a place there, by flavor; the queue matters where nodes have owners.
+  std::map<std::pair<std::uint64_t, QuotaId>, std::vector<bool>> placeable;
   std::uint64_t claims{};
   std::uint32_t last_reservation{};
   std::uint64_t version{};  // changes with every fact and decision that a cover depends on
   Time now;
+  Time settled;  // up to when the past of F2 is counted
 
   [[nodiscard]] std::size_t cores() const { return flavors; }
   Quota& at(QuotaId id) { return quotas[id.value]; }
@@ -197,7 +208,10 @@ void signal(State& state, Job& job);
 /// Takes a job out of whatever it holds; it is pending afterwards.
 void release(State& state, Job& job);
 
-/// Time goes on: the past of F2.
+/// Time goes on.
 void advance(State& state, Time now);
+/// Counts the past of F2 up to now: before anything that it is a mean of changes, and before it is
+/// looked at.
+void settle(State& state);
 
 }  // namespace artel::sched

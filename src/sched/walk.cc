@@ -4,11 +4,14 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "sched/booked.h"
 #include "sched/checks.h"
 #include "sched/evict.h"
+#include "sched/future.h"
 #include "sched/line.h"
+#include "sched/screen.h"
 
 namespace artel::sched {
 namespace {
@@ -16,7 +19,11 @@ namespace {
 class Walk {
  public:
   explicit Walk(State& state)
-      : state_(state), plans_of_(state.quotas.size()), book_of_plans_(state.nodes.size()) {}
+      : state_(state),
+        plans_of_(state.quotas.size()),
+        book_of_plans_(state.nodes.size()),
+        evictable_(state),
+        rooms_(state) {}
 
   std::vector<Decision> run() {
     start_claims();
@@ -52,6 +59,9 @@ class Walk {
     hold(state_, job);
     book(state_, job, 1);
     decisions_.emplace_back(Started{job.id, job.shares});
+    evictable_.started(job);
+    answers_.clear();
+    if (ends_ && job.limit_end) add_end(*job.limit_end);
     if (line_ != nullptr) line_->changed(job.queue);
   }
 
@@ -115,15 +125,39 @@ class Walk {
       job.wait.reason = Reason::kStrictOrder;
       return;
     }
-    if (try_start(job)) return;
-    stop_queues_of(job);
-    if (in_backoff(job) && !ever_within(job)) {
-      job.wait.reason = Reason::kBackoff;
-      return;
+    const std::optional<Alike> alike = alike_of(job);
+    const auto known = alike ? answers_.find(*alike) : answers_.end();
+    if (known != answers_.end()) {
+      stop_queues_of(job);
+      job.wait = known->second;
+    } else {
+      if (try_start(job)) return;
+      stop_queues_of(job);
+      if (in_backoff(job) && !ever_within(job)) {
+        job.wait.reason = Reason::kBackoff;
+        return;
+      }
+      if (auto found = find_eviction(job, Protection::kCounts)) return claim(job, *found);
+      job.wait = reason_of(job);
+      // Whether minimum run times alone are in the way depends on the plans made so far.
+      if (alike && job.wait.reason != Reason::kProtected) answers_.emplace(*alike, job.wait);
     }
-    if (auto found = find_eviction(job, Protection::kCounts)) return claim(job, *found);
-    job.wait = reason_of(job);
     if (lacks_only_room(job.wait.reason)) plan_if_due(job);
+  }
+
+  /// Jobs that get the same answer until somebody starts or claims: shape, queue, user where there
+  /// are limits per user, priority, preemptibility.
+  using Alike = std::tuple<std::uint64_t, QuotaId, UserId, std::int32_t, bool>;
+
+  /// nullopt: the answer depends on more.
+  [[nodiscard]] std::optional<Alike> alike_of(const Job& job) const {
+    if (in_backoff(job) || state_.policy.fair_preemption) return std::nullopt;
+    const bool counts_users = std::ranges::any_of(state_.path(job.queue), [&](QuotaId quota) {
+      const QuotaFacts& facts = state_.at(quota).facts;
+      return facts.max_jobs_per_user || facts.max_gpus_per_user;
+    });
+    return Alike{job.request->number, job.queue, counts_users ? job.user : UserId{}, job.priority,
+                 job.preemptible};
   }
 
   [[nodiscard]] bool in_backoff(const Job& job) const { return state_.now < job.backoff_until; }
@@ -147,6 +181,7 @@ class Walk {
           const bool within = is_within_path(state_, job.queue, charge);
           if ((only_within || in_backoff(job)) && !within) continue;
           if (quota_failure(state_, job, charge, false)) continue;
+          if (!rooms_.may_fit(job, {size, flavor})) continue;
           auto shares = place_now(job, {size, flavor}, charge);
           if (!shares) continue;
           start(job, std::move(*shares), false);
@@ -195,6 +230,7 @@ class Walk {
     for (const FlavorId flavor : job.request->flavors) {
       const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request), flavor);
       if (in_backoff(job) && !is_within_path(state_, job.queue, charge)) continue;
+      if (!evictable_.may_evict(job, charge)) continue;
       auto plan = make_eviction(state_, job, flavor, book_of_plans_, protection);
       if (plan) return Found{flavor, std::move(*plan)};
     }
@@ -204,6 +240,7 @@ class Walk {
   /// A1: the claim; it starts at once if nothing is left to wait for.
   void claim(Job& job, Found& found) {
     for (const JobId id : found.plan.victims) {
+      evictable_.signalled(state_.jobs.at(id));
       signal(state_, state_.jobs.at(id));
       decisions_.emplace_back(Signalled{id});
     }
@@ -214,6 +251,9 @@ class Walk {
     job.wait.reason = Reason::kPreempting;
     hold(state_, job);
     book(state_, job, 1);
+    answers_.clear();
+    rooms_.forget();
+    ends_.reset();
     if (can_start(state_, job)) start_claim(job);
     line_->all_changed();
   }
@@ -255,7 +295,13 @@ class Walk {
       return {.reason = failure->reason, .quota = failure->quota, .planned_start = {}};
     }
     if (find_eviction(job, Protection::kIgnored)) return because(Reason::kProtected);
-    if (could_start(job, allowed, false)) return because(Reason::kBackfill);
+    const bool may_fit = std::ranges::any_of(
+        allowed, [&](const Variant& variant) { return rooms_.may_fit(job, variant); });
+    if (may_fit && could_start(job, allowed, false)) return because(Reason::kBackfill);
+    if (state_.reservations.empty()) {
+      const bool placed = may_fit && could_start(job, allowed, true);
+      return because(placed ? Reason::kTopology : Reason::kResources);
+    }
     const WithoutReservations unreserved(state_);
     const std::vector<Variant> then = allowed_variants(job);
     if (could_start(job, then, false)) return because(Reason::kReservation);
@@ -287,36 +333,54 @@ class Walk {
     job.wait.planned_start = plan->start;
     plans_.push_back(std::move(*plan));
     book_of_plans_.add(plans_.back());
+    if (plans_.back().end) add_end(*plans_.back().end);
   }
 
-  /// The times at which something ends.
-  [[nodiscard]] std::set<Time> ends() const {
-    std::set<Time> times;
+  void add_end(Time time) {
+    if (time <= state_.now) return;
+    const auto at = std::ranges::lower_bound(*ends_, time);
+    if (at == ends_->end() || *at != time) ends_->insert(at, time);
+  }
+
+  /// The times at which something ends, ascending. Some may be of work that has left since: nothing
+  /// becomes possible at those.
+  const std::vector<Time>& ends() {
+    if (ends_) return *ends_;
+    std::vector<Time> times;
     const auto add = [&](std::optional<Time> time) {
-      if (time && *time > state_.now) times.insert(*time);
+      if (time && *time > state_.now) times.push_back(*time);
     };
     for (const JobId id : state_.active) {
       const Job& job = state_.jobs.at(id);
-      if (job.stage == Stage::kClaiming) {
-        add(end_of_run(job, expected_start(state_, job)));
-      } else {
-        add(job.limit_end);
-      }
-      if (job.stage == Stage::kSignalled) add(job.grace_end);
+      add(end_of_hold(state_, job));
+      add(job.limit_end);
     }
     for (const Planned& plan : plans_) add(plan.end);
     for (const Reservation& one : state_.reservations) add(one.facts.end);
-    return times;
+    std::ranges::sort(times);
+    const auto rest = std::ranges::unique(times);
+    times.erase(rest.begin(), rest.end());
+    return ends_.emplace(std::move(times));
   }
 
-  std::optional<Planned> plan_start(const Job& job) const {
-    const std::vector<Variant> allowed = allowed_variants(job);
-    for (const Time time : ends()) {
-      const auto end = end_of_run(job, time);
-      const Rooms rooms(state_, {.from = time, .end = end}, &book_of_plans_);
-      for (const Variant& variant : allowed) {
+  std::optional<Planned> plan_start(const Job& job) {
+    std::vector<std::pair<Variant, Time>> allowed;
+    std::optional<Time> first;
+    for (const Variant& variant : allowed_variants(job)) {
+      const auto possible = earliest_possible(state_, job, variant, book_of_plans_);
+      if (!possible) continue;
+      allowed.emplace_back(variant, *possible);
+      if (!first || *possible < *first) first = possible;
+    }
+    if (!first) return std::nullopt;
+    const std::vector<Time>& times = ends();
+    for (auto time = std::ranges::lower_bound(times, *first); time != times.end(); ++time) {
+      const auto end = end_of_run(job, *time);
+      const Rooms rooms(state_, {.from = *time, .end = end}, &book_of_plans_);
+      for (const auto& [variant, possible] : allowed) {
+        if (possible > *time) continue;
         if (auto shares = place(state_, job, variant, rooms)) {
-          return Planned{.job = &job, .start = time, .end = end, .shares = std::move(*shares)};
+          return Planned{.job = &job, .start = *time, .end = end, .shares = std::move(*shares)};
         }
       }
     }
@@ -329,6 +393,10 @@ class Walk {
   std::vector<std::uint32_t> plans_of_;
   PlanBook book_of_plans_;
   std::set<QuotaId> stopped_;
+  Evictable evictable_;
+  RoomScreen rooms_;
+  std::map<Alike, Wait> answers_;
+  std::optional<std::vector<Time>> ends_;
   Line* line_ = nullptr;
 };
 

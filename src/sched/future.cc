@@ -1,0 +1,75 @@
+#include "sched/future.h"
+
+#include <algorithm>
+
+namespace artel::sched {
+namespace {
+
+/// The times after now at which something on the node ends, ascending.
+void ends_on(const State& state, NodeIndex node, const PlanBook& plans, std::vector<Time>& ends) {
+  ends.clear();
+  const auto add = [&](std::optional<Time> time) {
+    if (time && *time > state.now) ends.push_back(*time);
+  };
+  for (const Job* job : state.nodes[node].holders) add(end_of_hold(state, *job));
+  for (const Planned* plan : plans.on(node)) add(plan->end);
+  if (state.nodes[node].reservations > 0) {
+    for (const Reservation& one : state.reservations) add(one.facts.end);
+  }
+  std::ranges::sort(ends);
+}
+
+std::size_t domain_of(const Node& node, Locality level) {
+  if (level == Locality::kAny) return 0;
+  return level == Locality::kLeaf ? node.leaf : node.block;
+}
+
+}  // namespace
+
+std::optional<Time> earliest_possible(const State& state, const Job& job, const Variant& variant,
+                                      const PlanBook& plans) {
+  const Request& request = *job.request;
+  if (request.parts.size() != 1) return state.now;
+  const Part& part = request.parts.front();
+  std::vector<std::vector<Time>> times(
+      std::max({state.leaves.size(), state.blocks.size(), std::size_t{1}}));
+  std::vector<Time> ends;
+  const auto fits_at = [&](NodeIndex node, Time time) {
+    const Rooms rooms(state, {.from = time, .end = end_of_run(job, time)}, &plans);
+    return is_candidate(state, job, variant.flavor, part, node, rooms.at(node));
+  };
+  for (const NodeIndex i : state.by_name) {
+    const Node& node = state.nodes[i];
+    if (node.flavor != variant.flavor || !node.healthy || node.gpus < part.gpus) continue;
+    auto& of_domain = times[domain_of(node, request.locality)];
+    if (fits_at(i, state.now)) {
+      of_domain.push_back(state.now);
+      continue;
+    }
+    ends_on(state, i, plans, ends);
+    const auto first = std::ranges::find_if(ends, [&](Time time) { return fits_at(i, time); });
+    if (first != ends.end()) of_domain.push_back(*first);
+  }
+  std::optional<Time> earliest;
+  for (auto& of_domain : times) {
+    if (of_domain.size() < variant.size || variant.size == 0) continue;
+    const auto last = of_domain.begin() + (variant.size - 1);
+    std::ranges::nth_element(of_domain, last);
+    if (!earliest || *last < *earliest) earliest = *last;
+  }
+  return earliest;
+}
+
+std::uint32_t nodes_now(const State& state, const Job& job, FlavorId flavor) {
+  const Rooms rooms(state, {.from = state.now, .end = end_of_run(job, state.now)}, nullptr);
+  const Part& part = job.request->parts.front();
+  std::uint32_t count = 0;
+  for (const NodeIndex i : state.by_name) {
+    const Node& node = state.nodes[i];
+    if (node.flavor != flavor || node.gpus < part.gpus) continue;
+    if (is_candidate(state, job, flavor, part, i, rooms.at(i))) ++count;
+  }
+  return count;
+}
+
+}  // namespace artel::sched

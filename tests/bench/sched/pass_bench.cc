@@ -1,0 +1,145 @@
+// The pass, growth, preemption and memory rows of the table of goals.
+//
+//   build/release/bin/sched_bench [--benchmark_filter=...]
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <array>
+
+#include "workload.h"
+
+namespace {
+
+using artel::JobId;
+using artel::Time;
+using artel::bench::Size;
+using artel::bench::Workload;
+using artel::sched::Scheduler;
+
+const Time kBegin = artel::time_from_ms(1'000'000'000'000);
+
+/// A full cluster and so many pending jobs that no pass has seen.
+struct Loaded {
+  explicit Loaded(std::int64_t pending, const Size& size = {})
+      : workload(size), scheduler(workload.setup(), kBegin) {
+    running = artel::bench::fill(scheduler, workload, size.nodes, kBegin);
+    for (std::int64_t i = 0; i < pending; ++i) submit(kBegin + std::chrono::milliseconds{i});
+  }
+  void submit(Time now) { static_cast<void>(scheduler.submit(now, workload.next_job())); }
+
+  Workload workload;
+  Scheduler scheduler;
+  std::vector<JobId> running;
+};
+
+Time after_submits(std::int64_t pending) {
+  return kBegin + std::chrono::milliseconds{pending} + std::chrono::minutes{1};
+}
+
+void full_pass(benchmark::State& state) {
+  const std::int64_t pending = state.range(0);
+  const Loaded loaded(pending);
+  std::size_t decisions = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    Scheduler scheduler = loaded.scheduler;
+    state.ResumeTiming();
+    decisions = artel::bench::pass_until_rest(scheduler, after_submits(pending));
+    benchmark::DoNotOptimize(decisions);
+  }
+  state.counters["running"] = static_cast<double>(loaded.running.size());
+  state.counters["decisions"] = static_cast<double>(decisions);
+  state.SetComplexityN(pending);
+}
+BENCHMARK(full_pass)
+    ->RangeMultiplier(10)
+    ->Range(1'000, 100'000)
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+
+void pass_after_end(benchmark::State& state) {
+  const std::int64_t pending = state.range(0);
+  Loaded loaded(pending);
+  Time now = after_submits(pending);
+  artel::bench::pass_until_rest(loaded.scheduler, now);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    now += std::chrono::seconds{1};
+    loaded.scheduler.end(now, loaded.running[next++]);
+    benchmark::DoNotOptimize(artel::bench::pass_until_rest(loaded.scheduler, now));
+  }
+}
+BENCHMARK(pass_after_end)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+void pass_after_submit(benchmark::State& state) {
+  const std::int64_t pending = state.range(0);
+  Loaded loaded(pending);
+  Time now = after_submits(pending);
+  artel::bench::pass_until_rest(loaded.scheduler, now);
+  for (auto _ : state) {
+    now += std::chrono::seconds{1};
+    loaded.submit(now);
+    benchmark::DoNotOptimize(artel::bench::pass_until_rest(loaded.scheduler, now));
+  }
+}
+BENCHMARK(pass_after_submit)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+/// A gang of 1,000 nodes of a team inside its guarantee takes them from 5,000 borrowed jobs.
+void preemption_plan(benchmark::State& state) {
+  artel::sched::Setup setup = Workload(Size{.nodes = 5'000}).setup();
+  setup.tree.resize(1);
+  for (const std::int64_t nodes : {1'000, 0, 0, 0}) {
+    artel::sched::QuotaFacts team;
+    team.name = "t" + std::to_string(setup.tree.size());
+    team.is_team = true;
+    team.guarantee = artel::sched::Amounts{nodes * 8'000, 0};
+    setup.tree.push_back(team);
+  }
+  Scheduler full(setup, kBegin);
+  artel::sched::JobFacts job;
+  job.grace = std::chrono::seconds{60};
+  job.request.parts.front().gpus = 8'000;
+  job.request.limit = std::chrono::hours{24};
+  for (std::uint32_t i = 1; i <= 5'000; ++i) {
+    job.id = JobId{i};
+    job.queue = artel::sched::QuotaId{2 + i % 3};
+    static_cast<void>(full.submit(kBegin, job));
+  }
+  artel::bench::pass_until_rest(full, kBegin);
+  job.id = JobId{10'000};
+  job.queue = artel::sched::QuotaId{1};
+  job.request.parts.front().nodes = 1'000;
+  const Time now = kBegin + std::chrono::hours{1};
+  static_cast<void>(full.submit(now, job));
+  std::size_t decisions = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    Scheduler scheduler = full;
+    state.ResumeTiming();
+    decisions = artel::bench::pass_until_rest(scheduler, now);
+  }
+  state.counters["decisions"] = static_cast<double>(decisions);
+}
+BENCHMARK(preemption_plan)->Unit(benchmark::kMillisecond);
+
+void memory(benchmark::State& state) {
+  constexpr std::int64_t kPending = 100'000;
+  for (auto _ : state) {
+    Workload workload{Size{}};
+    const auto before_nodes = mallinfo2().uordblks;
+    Scheduler scheduler(workload.setup(), kBegin);
+    const auto before_jobs = mallinfo2().uordblks;
+    for (std::int64_t i = 0; i < kPending; ++i) {
+      static_cast<void>(scheduler.submit(kBegin, workload.next_job()));
+    }
+    const auto after = mallinfo2().uordblks;
+    state.counters["bytes_per_node"] =
+        static_cast<double>(before_jobs - before_nodes) / Size{}.nodes;
+    state.counters["bytes_per_pending_job"] = static_cast<double>(after - before_jobs) / kPending;
+  }
+}
+BENCHMARK(memory)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();
