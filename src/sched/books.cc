@@ -71,13 +71,18 @@ void book(State& state, const Job& job, int sign) {
 }
 
 void hold(State& state, Job& job) {
-  for (const Share& share : job.shares) state.nodes[share.node.value].holders.push_back(&job);
+  for (const Share& share : job.shares) {
+    Node& node = state.nodes[share.node.value];
+    node.holders.push_back(&job);
+    node.free_gpus -= share.gpus;
+  }
   state.active.insert(job.id);
 }
 
 void drop(State& state, Job& job) {
   for (const Share& share : job.shares) {
     auto& holders = state.nodes[share.node.value].holders;
+    state.nodes[share.node.value].free_gpus += share.gpus;
     holders.erase(std::ranges::find(holders, &job));
   }
   state.active.erase(job.id);

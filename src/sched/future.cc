@@ -66,7 +66,7 @@ std::uint32_t nodes_now(const State& state, const Job& job, FlavorId flavor) {
   std::uint32_t count = 0;
   for (const NodeIndex i : state.by_name) {
     const Node& node = state.nodes[i];
-    if (node.flavor != flavor || node.gpus < part.gpus) continue;
+    if (node.flavor != flavor || !rooms.may_have(node, part.gpus)) continue;
     if (is_candidate(state, job, flavor, part, i, rooms.at(i))) ++count;
   }
   return count;

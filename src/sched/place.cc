@@ -19,10 +19,12 @@ class Search {
         where_(where),
         parts_(parts_of(*job.request, variant.size)) {
     rooms_.resize(state.nodes.size());
-    for (const NodeIndex node : state.by_name) {
-      if (state.nodes[node].flavor == variant.flavor && is_in(state.nodes[node], where.domain)) {
-        rooms_[node] = rooms.at(node);
-      }
+    std::int64_t least = parts_.front().gpus;
+    for (const Part& part : parts_) least = std::min(least, part.gpus);
+    for (const NodeIndex i : state.by_name) {
+      const Node& node = state.nodes[i];
+      if (node.flavor != variant.flavor || !rooms.may_have(node, least)) continue;
+      if (is_in(node, where.domain)) rooms_[i] = rooms.at(i);
     }
     used_.assign(state.nodes.size(), false);
   }
@@ -160,7 +162,12 @@ class Search {
     std::uint32_t wanted = 0;
     for (const Part& part : parts_) wanted += part.nodes;
     if (among.size() < wanted) return std::nullopt;
+    if (parts_.size() == 1) {
+      if (auto shares = place_in_best_leaf(among)) return shares;
+      if (job_.request->locality == Locality::kLeaf) return std::nullopt;
+    }
     for (const Locality level : {Locality::kLeaf, Locality::kBlock, Locality::kAny}) {
+      if (level == Locality::kLeaf && parts_.size() == 1) continue;  // done
       if (level < job_.request->locality) break;
       std::optional<std::vector<Share>> best;
       std::int64_t least = 0;
@@ -176,6 +183,36 @@ class Search {
       if (best) return best;
     }
     return std::nullopt;
+  }
+
+  /// P2 at the level of leaves for a job of one part, in one walk over the nodes.
+  std::optional<std::vector<Share>> place_in_best_leaf(const Nodes& among) {
+    struct Leaf {
+      std::uint32_t count{};
+      std::int64_t free{};
+    };
+    const Part& part = parts_.front();
+    std::vector<Leaf> leaves(state_.leaves.size());
+    for (const NodeIndex node : among) {
+      Leaf& leaf = leaves[state_.nodes[node].leaf];
+      ++leaf.count;
+      leaf.free += rooms_[node].gpus;
+    }
+    const std::uint32_t segment = job_.request->segment;
+    const Leaf* best = nullptr;
+    for (const Leaf& leaf : leaves) {
+      if (leaf.count / segment * segment < part.nodes || leaf.count == 0) continue;
+      if (best == nullptr || leaf.free < best->free) best = &leaf;
+    }
+    if (best == nullptr) return std::nullopt;
+    Nodes members;
+    for (const NodeIndex node : among) {
+      if (&leaves[state_.nodes[node].leaf] == best) members.push_back(node);
+    }
+    std::vector<Share> shares;
+    take(members, part, part.nodes, shares);
+    for (const Share& share : shares) used_[share.node.value] = false;
+    return shares;
   }
 
   [[nodiscard]] std::vector<Nodes> domains(const Nodes& among, Locality level) const {

@@ -59,6 +59,11 @@ class Rooms {
       : state_(state), interval_(interval), plans_(plans), only_(only) {}
 
   [[nodiscard]] Room at(NodeIndex node) const;
+  /// Quick and never false where the node could take so many GPUs.
+  [[nodiscard]] bool may_have(const Node& node, std::int64_t gpus) const {
+    const bool as_it_is = interval_.from <= state_.now && !interval_.signalled_gone;
+    return (as_it_is ? node.free_gpus : node.gpus) >= gpus;
+  }
 
  private:
   [[nodiscard]] Room at_time(NodeIndex node, Time time) const;

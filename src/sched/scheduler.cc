@@ -57,6 +57,7 @@ std::shared_ptr<const State> make_blank(const State& state) {
     node.healthy = true;
     node.in_maintenance = false;
     node.holders.clear();
+    node.free_gpus = node.gpus;
     node.reservations = 0;
   }
   for (Quota& quota : blank->quotas) {

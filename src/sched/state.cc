@@ -51,7 +51,8 @@ void add_nodes(State& state, const Setup& setup) {
                            .cores = facts.cores,
                            .memory = facts.memory,
                            .owner = facts.owner,
-                           .holders = {}});
+                           .holders = {},
+                           .free_gpus = facts.gpus});
     state.has_owners = state.has_owners || facts.owner.has_value();
     auto& largest = state.largest_node[facts.flavor.value];
     largest = std::max(largest, facts.gpus);

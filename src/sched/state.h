@@ -71,6 +71,7 @@ struct Node {
   bool healthy = true;
   bool in_maintenance = false;   // running: it leaves the capacity (R3)
   std::vector<Job*> holders;     // running, signalled, claiming
+  std::int64_t free_gpus{};      // that nobody holds or claims
   std::uint32_t reservations{};  // that have it in their list
 };
 
