@@ -288,7 +288,7 @@ void look_before(Attempt& attempt) {
   claim.stage = Stage::kClaiming;
   claim.charge = attempt.charge;
   attempt.covered = cover(attempt.world, attempt.job.pool);
-  attempt.is_covered = attempt.job.pool == kRoot ||
+  attempt.is_covered = attempt.job.pool == kRoot || !attempt.world.rules.covered_work_stays ||
                        cover(attempt.world, attempt.job.pool, &claim).contains(attempt.job.number);
   for (const Job& job : attempt.world.jobs) {
     if (is_own_victim(attempt, job)) attempt.own.insert(job.number);
@@ -331,7 +331,7 @@ std::map<std::size_t, Minute> protected_ends(World& world, const Job& job,
 
 std::optional<Eviction> make_eviction(World& world, const Job& job, const std::string& flavor,
                                       const std::vector<Planned>& plans, bool protect) {
-  if (job.evicted_at == world.now) return std::nullopt;  // A7
+  if (world.rules.evicted_wait && job.evicted_at == world.now) return std::nullopt;  // A7
   const Variant variant{smallest_size(job), flavor};
   Attempt attempt{.world = world,
                   .job = job,

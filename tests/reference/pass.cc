@@ -190,7 +190,7 @@ std::set<Minute> ends(const Pass& pass, const std::map<std::size_t, Minute>& lea
 /// For a job whose reason is Protected: when those can be gone that are only protected (B2).
 std::map<std::size_t, Minute> leaving_for(const Pass& pass, const Job& job) {
   std::map<std::size_t, Minute> leaving;
-  if (job.reason != "Protected") return leaving;
+  if (job.reason != "Protected" || !pass.world.rules.plans_for_protected) return leaving;
   for (const std::string& flavor : job.spec.flavors) {
     for (const auto& [number, time] : protected_ends(pass.world, job, flavor)) {
       const auto [entry, is_new] = leaving.emplace(number, time);

@@ -56,8 +56,8 @@ std::optional<Amounts> in_milli(std::optional<Amounts> amounts) {
   return amounts;
 }
 
-World make_world(const Case& scenario) {
-  World world{.policy = scenario.policy, .licenses = scenario.licenses};
+World make_world(const Case& scenario, Rules rules) {
+  World world{.rules = rules, .policy = scenario.policy, .licenses = scenario.licenses};
   for (const scenario::Quota& spec : scenario.tree) {
     Quota quota{.spec = spec};
     quota.spec.guarantee = in_milli(spec.guarantee);
@@ -104,7 +104,8 @@ bool has_access(const World& world, const Job& job) {
 
 class Reference : public scenario::Engine {
  public:
-  explicit Reference(const Case& scenario) : case_(scenario), world_(make_world(scenario)) {}
+  Reference(const Case& scenario, Rules rules)
+      : case_(scenario), world_(make_world(scenario, rules)) {}
 
   std::optional<std::string> submit(Minute now, const scenario::Job& spec) override {
     decay(world_, now);
@@ -343,7 +344,11 @@ class Reference : public scenario::Engine {
 }  // namespace
 
 std::unique_ptr<scenario::Engine> make_reference(const Case& scenario) {
-  return std::make_unique<Reference>(scenario);
+  return make_partial_reference(scenario, {});
+}
+
+std::unique_ptr<scenario::Engine> make_partial_reference(const Case& scenario, Rules rules) {
+  return std::make_unique<Reference>(scenario, rules);
 }
 
 }  // namespace artel::reference

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/reference.h"
 #include "sim/scenario/engine.h"
 
 namespace artel::reference {
@@ -86,6 +87,7 @@ struct Planned {
 };
 
 struct World {
+  Rules rules;
   scenario::Policy policy;
   std::map<std::string, std::int64_t> licenses;
   std::vector<Node> nodes;

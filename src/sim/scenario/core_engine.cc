@@ -20,6 +20,7 @@ class CoreEngine : public Engine {
   std::optional<std::string> submit(Minute now, const Job& job) override {
     const JobId id{jobs_.size() + 1};
     jobs_.emplace_back(job.id);
+    exclusive_.push_back(job.exclusive);
     ids_[job.id] = id;
     sched::JobFacts facts = facts_of(names_, job, id);
     if (!job.reservation.empty()) {
@@ -108,9 +109,8 @@ class CoreEngine : public Engine {
   }
 
   const std::string& name_of(JobId job) const { return jobs_[job.value - 1]; }
-  const std::string& node_name(NodeId node) const {
-    return names_.scenario().nodes[node.value].name;
-  }
+  const Node& node_of(NodeId node) const { return names_.scenario().nodes[node.value]; }
+  const std::string& node_name(NodeId node) const { return node_of(node).name; }
 
   std::vector<Decision> told(const std::vector<sched::Decision>& decisions) const {
     std::vector<Decision> told;
@@ -121,10 +121,11 @@ class CoreEngine : public Engine {
       }
       const auto& started = std::get<sched::Started>(decision);
       Start start{name_of(started.job), {}};
+      const bool whole = exclusive_[started.job.value - 1];  // M3: it gets all the node has
       for (const sched::Share& share : started.shares) {
         start.shares.push_back({.node = node_name(share.node),
                                 .gpus = share.gpus / kMilli,
-                                .cpus = share.cores,
+                                .cpus = whole ? node_of(share.node).cpus : share.cores,
                                 .gpu_milli = share.gpus % kMilli});
       }
       told.emplace_back(std::move(start));
@@ -152,6 +153,7 @@ class CoreEngine : public Engine {
   CoreNames names_;
   sched::Scheduler scheduler_;
   std::vector<std::string> jobs_;  // by id, from 1
+  std::vector<bool> exclusive_;
   std::map<std::string, JobId> ids_;
   std::map<std::string, Live> reservations_;
 };

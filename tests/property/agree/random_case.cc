@@ -1,0 +1,296 @@
+// The generator.
+#include "property/agree/random_case.h"
+
+#include <algorithm>
+
+#include "sim/random.h"
+
+namespace artel::agree {
+
+namespace {
+
+using namespace scenario;
+
+class Maker {
+ public:
+  Maker(Family family, std::uint64_t seed)
+      : family_(family), random_(seed * 16 + static_cast<std::uint64_t>(family)) {
+    case_.id = "R" + std::to_string(static_cast<int>(family)) + "-" + std::to_string(seed);
+    case_.title = "random";
+  }
+
+  Case make() {
+    make_nodes();
+    make_policy();
+    make_tree();
+    make_timeline();
+    return std::move(case_);
+  }
+
+ private:
+  [[nodiscard]] bool about(Family family) const {
+    return family_ == family || family_ == Family::kMixed;
+  }
+  std::int64_t pick(std::uint64_t low, std::uint64_t high) {
+    return static_cast<std::int64_t>(random_.between(low, high));
+  }
+  bool chance(std::uint64_t per_mille) { return random_.chance(per_mille); }
+
+  void make_nodes() {
+    const auto leaves = about(Family::kPlacement) ? random_.between(1, 4) : random_.between(1, 2);
+    const bool blocks = about(Family::kPlacement) && chance(300);
+    const bool two_types = about(Family::kPlacement) && chance(300);
+    has_cores_ = about(Family::kPlacement) && chance(200);
+    const std::int64_t gpus = chance(300) ? 4 : 8;
+    std::uint64_t number = 0;
+    for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
+      const std::uint64_t size = random_.between(1, leaves == 1 ? 6 : 3);
+      for (std::uint64_t i = 0; i < size; ++i) {
+        Node node;
+        node.name = "n" + std::to_string(10 + number++);
+        node.gpus = gpus;
+        node.cpus = has_cores_ ? 16 : 0;
+        node.leaf = "L" + std::to_string(leaf);
+        if (blocks) node.block = "B" + std::to_string(leaf / 2);
+        if (two_types && leaf % 2 == 1) node.flavor = "old";
+        case_.nodes.push_back(node);
+      }
+    }
+    if (chance(150)) case_.licenses["sim"] = pick(1, 3);
+  }
+
+  std::int64_t all_gpus() const {
+    std::int64_t sum = 0;
+    for (const Node& node : case_.nodes) sum += node.gpus;
+    return sum;
+  }
+
+  void make_policy() {
+    Policy& policy = case_.policy;
+    if (about(Family::kEviction) && chance(600)) policy.grace = pick(1, 5);
+    if (about(Family::kEviction)) {
+      if (chance(300)) policy.protect_reclaim = pick(1, 15);
+      if (chance(300)) policy.protect_priority = pick(1, 15);
+      if (chance(300)) policy.requeue_backoff = pick(1, 10);
+    }
+    if (about(Family::kFair)) {
+      policy.fair_preemption = chance(700);
+      if (chance(400)) policy.fair_patience = pick(1, 20);
+      if (chance(300)) policy.protect_fair = pick(1, 20);
+      if (chance(500)) policy.half_life = static_cast<double>(pick(10, 1000));
+      if (chance(300)) policy.kappa = 0;
+    }
+    policy.reservations_per_team = chance(700) ? 1 : pick(0, 4);
+    if (chance(200)) policy.starve_after = pick(5, 60);
+  }
+
+  std::size_t add_quota(std::size_t parent, const std::string& name) {
+    Quota quota;
+    quota.parent = parent;
+    quota.path = parent == 0 ? name : case_.tree[parent].path + "." + name;
+    const std::size_t index = case_.tree.size();
+    case_.tree[parent].children.push_back(index);
+    case_.tree.push_back(quota);
+    return index;
+  }
+
+  Amounts some(std::int64_t most) {
+    const std::int64_t step = case_.nodes.front().gpus / (chance(200) ? 2 : 1);
+    Amounts amounts;
+    for (const Node& node : case_.nodes) {
+      const std::int64_t value = pick(0, static_cast<std::uint64_t>(most / step)) * step;
+      amounts.emplace(node.flavor, value);
+    }
+    if (has_cores_ && chance(700)) amounts[kCores] = pick(0, 64);
+    return amounts;
+  }
+
+  void make_team(std::size_t index, bool states) {
+    Quota& team = case_.tree[index];
+    team.kind = QuotaKind::kTeam;
+    if (states) team.guarantee = some(all_gpus() / 2);
+    if (about(Family::kQuota)) {
+      if (chance(250)) team.limit = some(all_gpus());
+      if (chance(250)) team.borrow = some(all_gpus() / 2);
+      if (chance(250)) team.lend = some(all_gpus() / 2);
+      if (chance(100)) team.budget = static_cast<double>(pick(1, 30));
+    }
+    if (chance(300)) team.weight = static_cast<double>(pick(0, 3));
+    if (chance(100)) team.strict_fifo = true;
+    if (about(Family::kQuota) && chance(300)) make_queues(index);
+    if (case_.tree[index].children.empty()) queues_.push_back(case_.tree[index].path);
+  }
+
+  void make_queues(std::size_t team) {
+    for (const char* name : {"q1", "q2"}) {
+      const std::size_t index = add_quota(team, name);
+      Quota& queue = case_.tree[index];
+      if (chance(200)) queue.max_jobs_per_user = pick(1, 3);
+      if (chance(200)) queue.max_gpus_per_user = pick(4, 24);
+      if (chance(200)) queue.limit = Amounts{{kDefaultFlavor, pick(1, 4) * 8}};
+      queue.strict_fifo = chance(200);
+      queues_.push_back(queue.path);
+    }
+  }
+
+  void make_tree() {
+    const bool states = !(about(Family::kFair) && chance(150));
+    const bool cohorts = states && chance(300);
+    const auto tops = random_.between(1, 3);
+    for (std::uint64_t i = 0; i < tops; ++i) {
+      const std::string name(1, static_cast<char>('A' + i));
+      const std::size_t index = add_quota(0, name);
+      if (!cohorts || chance(400)) {
+        make_team(index, states);
+        continue;
+      }
+      for (const char* team : {"x", "y"}) make_team(add_quota(index, team), true);
+      if (chance(400)) make_shared_guarantee(index);
+    }
+    if (about(Family::kFair)) make_history();
+    if (chance(100)) case_.nodes.front().owner = case_.tree[1].path;
+  }
+
+  /// More than the sum of the children's.
+  void make_shared_guarantee(std::size_t index) {
+    Amounts sum;
+    for (const std::size_t child : case_.tree[index].children) {
+      for (const auto& [resource, value] : *case_.tree[child].guarantee) sum[resource] += value;
+    }
+    for (auto& [resource, value] : sum) value += pick(0, 2) * 8;
+    case_.tree[index].guarantee = sum;
+  }
+
+  void make_history() {
+    for (std::size_t i = 1; i < case_.tree.size(); ++i) {
+      if (chance(300)) case_.team_usage[case_.tree[i].path] = static_cast<double>(pick(0, 8)) / 8;
+    }
+    if (chance(400)) case_.user_usage["u1"] = static_cast<double>(pick(0, 8)) / 8;
+  }
+
+  void make_shape(Job& job) {
+    Component& part = job.components.front();
+    part.nodes = chance(600) ? 1 : pick(1, std::min<std::uint64_t>(4, case_.nodes.size()));
+    part.gpus = case_.nodes.front().gpus;
+    if (chance(about(Family::kPlacement) ? 400 : 150)) {
+      part.gpus = pick(1, static_cast<std::uint64_t>(part.gpus));
+    }
+    if (has_cores_) part.cpus = pick(1, 16);
+    if (part.nodes > 1 && chance(250))
+      job.min_nodes = pick(1, static_cast<std::uint64_t>(part.nodes));
+    if (!about(Family::kPlacement)) return;
+    if (chance(250)) job.topology = chance(700) ? Topology::kLeaf : Topology::kBlock;
+    if (part.nodes % 2 == 0 && !job.min_nodes && chance(250)) job.segment = 2;
+    job.exclusive = chance(100);
+    if (job.segment == 1 && !job.min_nodes && chance(100)) {
+      job.components.push_back({.nodes = 1, .gpus = 2, .cpus = has_cores_ ? 2 : 0});
+    }
+  }
+
+  void make_flavors(Job& job) {
+    std::vector<std::string> flavors;
+    for (const Node& node : case_.nodes) {
+      if (std::ranges::find(flavors, node.flavor) == flavors.end()) flavors.push_back(node.flavor);
+    }
+    if (flavors.size() > 1 && chance(300)) std::swap(flavors[0], flavors[1]);
+    if (flavors.size() > 1 && chance(400)) flavors.resize(1);
+    job.flavors = flavors;
+  }
+
+  Job make_job(std::size_t number) {
+    Job job;
+    job.id = "j" + std::to_string(10 + number);
+    job.queue = queues_[random_.between(0, queues_.size() - 1)];
+    job.user = "u" + std::to_string(random_.between(1, 3));
+    make_shape(job);
+    make_flavors(job);
+    job.duration = pick(1, 60);
+    job.walltime = chance(700) ? *job.duration : pick(1, 80);
+    if (chance(about(Family::kEviction) ? 500 : 200)) job.priority = pick(0, 3);
+    if (chance(150)) job.preemptible = false;
+    if (chance(50)) make_service(job);
+    if (chance(80)) job.max_wait = pick(0, 30);
+    if (chance(80)) job.requeue = false;
+    if (about(Family::kEviction) && chance(200)) job.grace = pick(0, 8);
+    if (about(Family::kEviction) && chance(300)) job.checkpoint_every = pick(1, 10);
+    if (!case_.licenses.empty() && chance(400)) job.licenses["sim"] = pick(1, 2);
+    if (!reservations_.empty() && chance(400)) {
+      job.reservation = reservations_[random_.between(0, reservations_.size() - 1)];
+    }
+    return job;
+  }
+
+  static void make_service(Job& job) {
+    job.kind = JobKind::kService;
+    job.duration.reset();
+    job.walltime.reset();
+  }
+
+  Reservation make_reservation(Minute now) {
+    Reservation one;
+    one.name = "R" + std::to_string(reservations_.size() + 1);
+    one.start = now + pick(0, 40);
+    one.end = one.start + pick(5, 40);
+    one.maintenance = chance(250);
+    one.flex = !one.maintenance && chance(300);
+    if (!one.maintenance) one.owner = case_.tree[random_.between(1, case_.tree.size() - 1)].path;
+    if (chance(500)) {
+      one.count = pick(1, std::min<std::uint64_t>(3, case_.nodes.size()));
+      one.one_leaf = chance(300);
+      one.flavor = case_.nodes.front().flavor;
+    } else {
+      one.nodes.push_back(case_.nodes[random_.between(0, case_.nodes.size() - 1)].name);
+    }
+    reservations_.push_back(one.name);
+    return one;
+  }
+
+  std::string some_job(std::size_t submitted) {
+    return "j" + std::to_string(10 + random_.between(0, submitted - 1));
+  }
+
+  void make_other_fact(Minute now, std::size_t submitted) {
+    if (about(Family::kReservations) && chance(250)) add(now, Reserve{make_reservation(now)});
+    if (submitted > 0 && chance(60)) add(now, Cancel{some_job(submitted)});
+    if (submitted > 0 && about(Family::kEviction) && chance(150)) {
+      add(now, Checkpoint{some_job(submitted)});
+    }
+    if (!about(Family::kFailures)) return;
+    const std::string node = case_.nodes[random_.between(0, case_.nodes.size() - 1)].name;
+    if (chance(200)) add(now, NodeDown{node});
+    if (chance(250)) add(now, NodeUp{node});
+    if (chance(150)) {
+      SetQuota change;
+      change.quota = case_.tree[1].path;
+      if (case_.tree[1].guarantee) change.guarantee = some(all_gpus());
+      if (chance(200)) change.weight = static_cast<double>(pick(0, 3));
+      if (change.guarantee || change.weight) add(now, change);
+    }
+  }
+
+  void add(Minute t, Fact fact) { case_.timeline.push_back({t, std::move(fact)}); }
+
+  void make_timeline() {
+    const auto jobs = static_cast<std::size_t>(random_.between(2, 14));
+    Minute now = 0;
+    for (std::size_t i = 0; i < jobs; ++i) {
+      make_other_fact(now, i);
+      add(now, Submit{make_job(i)});
+      if (chance(600)) now += pick(1, 12);
+    }
+    make_other_fact(now + 5, jobs);
+  }
+
+  Family family_;
+  sim::Random random_;
+  Case case_;
+  bool has_cores_ = false;
+  std::vector<std::string> queues_;
+  std::vector<std::string> reservations_;
+};
+
+}  // namespace
+
+Case random_case(Family family, std::uint64_t seed) { return Maker(family, seed).make(); }
+
+}  // namespace artel::agree

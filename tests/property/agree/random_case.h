@@ -1,0 +1,27 @@
+// Random small cases, from one seed each: clusters, quota trees and timelines.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/scenario/case.h"
+
+namespace artel::agree {
+
+/// What a case may contain. Each is a family of its own so that a rule is met often.
+enum class Family : std::uint8_t {
+  kQuota,         // teams, cohorts, queues with limits, borrowing, lending
+  kEviction,      // priorities, grace, minimum run times, back-off, checkpoints
+  kPlacement,     // leaves, blocks, segments, part nodes, components, exclusive, flavors
+  kFair,          // fair-share preemption, weights, histories, users
+  kReservations,  // advance reservations, maintenance, flex
+  kFailures,      // nodes that fail and come back, changed quotas, cancels
+  kMixed
+};
+inline constexpr Family kFamilies[] = {Family::kQuota, Family::kEviction,     Family::kPlacement,
+                                       Family::kFair,  Family::kReservations, Family::kFailures,
+                                       Family::kMixed};
+
+/// The same seed gives the same case.
+scenario::Case random_case(Family family, std::uint64_t seed);
+
+}  // namespace artel::agree
