@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/simulate_options.h"
 #include "cli/simulate_table.h"
+#include "sim/trace/artel_policy.h"
 #include "sim/trace/cluster.h"
 #include "sim/trace/policy.h"
 #include "sim/trace/read.h"
@@ -56,8 +57,7 @@ class Progress {
 struct Scene {
   trace::Workload workload;
   trace::Problem problem;
-  std::vector<NodeConfig> nodes;
-  trace::Teams teams;
+  trace::Site site;
 };
 
 Result<> write_file(const std::string& name, const std::string& text) {
@@ -72,8 +72,8 @@ Result<> write_file(const std::string& name, const std::string& text) {
 Result<trace::Workload> load_workload(const SimulateOptions& options, const Scene& scene) {
   if (!options.generate) return trace::read_workload(options.trace);
   trace::LublinOptions model = options.model;
-  if (!scene.nodes.empty()) {
-    const trace::Milli gpus = trace::capacity_of(scene.nodes, trace::Resource::kGpus);
+  if (!scene.site.nodes.empty()) {
+    const trace::Milli gpus = trace::capacity_of(scene.site.nodes, trace::Resource::kGpus);
     if (gpus == 0) {
       return fail(
           ErrorCode::kInvalidArgument,
@@ -81,10 +81,10 @@ Result<trace::Workload> load_workload(const SimulateOptions& options, const Scen
     }
     model.units = static_cast<std::uint64_t>(gpus / trace::kMilli);
     model.node_size = 1;
-    for (const NodeConfig& node : scene.nodes)
+    for (const NodeConfig& node : scene.site.nodes)
       model.node_size = std::max<std::uint64_t>(model.node_size, node.resources.gpus);
   }
-  for (const trace::Team& team : scene.teams.teams) model.teams.push_back(team.name);
+  for (const trace::Team& team : scene.site.teams.teams) model.teams.push_back(team.name);
   return trace::generate_lublin(model);
 }
 
@@ -92,16 +92,16 @@ Result<> read_machine(const Context& context, const SimulateOptions& options, Sc
   if (!options.cluster.empty()) {
     auto nodes = trace::read_cluster_file(options.cluster);
     if (!nodes) return fail(nodes);
-    scene.nodes = std::move(*nodes);
+    scene.site.nodes = std::move(*nodes);
   } else if (!context.config_folder.empty() && !options.capacity) {
     auto site = load_site(context);
     if (!site) return fail(site);
-    scene.nodes = std::move(site->nodes);
+    scene.site.nodes = std::move(site->nodes);
   }
   if (options.teams.empty()) return {};
   auto teams = trace::read_teams_file(options.teams);
   if (!teams) return fail(teams);
-  scene.teams = std::move(*teams);
+  scene.site.teams = std::move(*teams);
   return {};
 }
 
@@ -112,16 +112,21 @@ Result<> set_scene(const Context& context, const SimulateOptions& options, Scene
   if (!workload) return fail(workload);
   scene.workload = std::move(*workload);
   trace::ProblemOptions wanted{options.resource, options.capacity, options.first};
-  auto problem = trace::make_problem(scene.workload, wanted, scene.nodes);
+  auto problem = trace::make_problem(scene.workload, wanted, scene.site.nodes);
   if (!problem) return fail(problem);
   scene.problem = std::move(*problem);
+  constexpr std::uint64_t kGpusOfNode = 8;
+  const bool is_gpus = scene.problem.resource == trace::Resource::kGpus;
+  scene.site.node_size = options.node_size.value_or(is_gpus ? kGpusOfNode : 1);
+  scene.site.grace = options.grace;
+  scene.site.checkpoint_every = options.checkpoint_every;
   return {};
 }
 
 Result<trace::Metrics> run_policy(const std::string& name, const SimulateOptions& options,
                                   const Scene& scene, std::string& csv) {
   const std::int64_t begin = steady_ns();
-  const auto policy = trace::make_policy(name, scene.problem);
+  const auto policy = trace::make_policy(name, scene.problem, scene.site);
   if (!policy) return fail(policy);
   Progress progress(name, scene.problem.tasks.size());
   trace::ReplayOptions replay;
@@ -131,7 +136,7 @@ Result<trace::Metrics> run_policy(const std::string& name, const SimulateOptions
   const auto outcome = trace::replay(scene.problem, **policy, replay);
   progress.clear();
   if (!outcome) return fail(outcome);
-  trace::Metrics metrics = trace::measure(scene.problem, *outcome, scene.teams);
+  trace::Metrics metrics = trace::measure(scene.problem, *outcome, scene.site.teams);
   metrics.policy = name;
   metrics.run_s = static_cast<double>(steady_ns() - begin) * 1e-9;
   if (!options.csv.empty()) csv += trace::jobs_csv(scene.problem, *outcome, name);

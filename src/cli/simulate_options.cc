@@ -121,9 +121,11 @@ Result<> read_machine(const Parsed& parsed, SimulateOptions& options) {
     options.capacity = static_cast<trace::Milli>(*units) * trace::kMilli;
     options.model.units = *units;
   }
-  const auto node_size = number_of(parsed, "node-size", options.model.node_size, kMostUnits);
-  if (!node_size) return fail(node_size);
-  options.model.node_size = *node_size;
+  if (parsed.has("node-size")) {
+    const auto size = parse_number("--node-size", parsed.value("node-size"), 1, kMostUnits);
+    if (!size) return fail(size);
+    options.node_size = options.model.node_size = *size;
+  }
   options.cluster = parsed.value("cluster");
   options.teams = parsed.value("teams");
   return {};
@@ -159,6 +161,11 @@ Result<> read_replay(const Parsed& parsed, SimulateOptions& options) {
     if (!every) return bad("--checkpoint: " + every.error().text);
     options.checkpoint_every = std::chrono::ceil<std::chrono::seconds>(*every).count();
   }
+  if (parsed.has("grace")) {
+    const auto grace = parse_duration(parsed.value("grace"));
+    if (!grace) return bad("--grace: " + grace.error().text);
+    options.grace = std::chrono::ceil<std::chrono::seconds>(*grace).count();
+  }
   options.csv = parsed.value("csv");
   options.html = parsed.value("html");
   return {};
@@ -169,7 +176,7 @@ Result<> read_replay(const Parsed& parsed, SimulateOptions& options) {
 std::vector<Option> simulate_option_list() {
   using Kind = Option::Kind;
   return with_common({
-      {"--policy", Kind::kValue, "NAME", "who decides; the manual lists them all"},
+      {"--policy", Kind::kValue, "NAME", "who decides; the manual lists them all (artel)"},
       {"--compare", Kind::kValue, "NAME", "a second policy, shown beside the first"},
       {"--capacity", Kind::kValue, "N", "units of the machine, where the workload does not say"},
       {"--resource", Kind::kValue, "WHAT",
@@ -184,7 +191,9 @@ std::vector<Option> simulate_option_list() {
        "offered load of generated jobs, such as 0.85 (the model's own)"},
       {"--limits", Kind::kValue, "HOW",
        "of generated jobs: exact, or round as people give them (exact)"},
-      {"--node-size", Kind::kValue, "N", "units of a node, where there is no --cluster (8)"},
+      {"--node-size", Kind::kValue, "N",
+       "units of a node, where there is no --cluster (GPUs 8, else 1)"},
+      {"--grace", Kind::kValue, "TIME", "how long a preempted job may still run (60s)"},
       {"--checkpoint", Kind::kValue, "TIME", "jobs save their work so often (never)"},
       {"--csv", Kind::kValue, "FILE", "write a line for each job"},
       {"--html", Kind::kValue, "FILE", "write a page with tables and plots"},

@@ -23,6 +23,8 @@ struct SimulateOptions {
   std::optional<trace::Milli> capacity;
   std::optional<std::uint64_t> first;
   std::optional<trace::Seconds> checkpoint_every;
+  std::optional<std::uint64_t> node_size;
+  trace::Seconds grace = 60;
   std::string cluster;  // files; empty: none
   std::string teams;
   std::string csv;

@@ -37,10 +37,10 @@ class Conservative : public Policy {
         profile_.take(waiting.start, waiting.start + task.limit, task.size);
       }
       if (waiting.start != now) continue;
-      decisions.starts.push_back(waiting.task);
+      decisions.steps.push_back({waiting.task});
       pool_.start(now, waiting.task, task.limit);
     }
-    if (!decisions.starts.empty())
+    if (!decisions.steps.empty())
       std::erase_if(queue_, [now](const Waiting& waiting) { return waiting.start == now; });
     return decisions;
   }

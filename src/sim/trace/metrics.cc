@@ -37,8 +37,10 @@ void sweep(std::vector<Change> changes, Visit visit) {
   }
 }
 
+/// `wanted` leaves out tasks larger than `most_wanted`.
 std::vector<Change> changes_of(const Problem& problem, const Outcome& outcome,
-                               const std::vector<std::uint32_t>* team_of, std::uint32_t team) {
+                               const std::vector<std::uint32_t>* team_of, std::uint32_t team,
+                               Milli most_wanted) {
   std::vector<Change> changes;
   const auto counts = [&](TaskIndex task) {
     return team_of == nullptr || (*team_of)[task] == team;
@@ -46,8 +48,9 @@ std::vector<Change> changes_of(const Problem& problem, const Outcome& outcome,
   for (TaskIndex i = 0; i < problem.tasks.size(); ++i) {
     if (!counts(i) || outcome.tasks[i].refused) continue;
     const Milli size = problem.tasks[i].size;
-    changes.push_back({problem.tasks[i].submit, 0, 1, size});
-    changes.push_back({outcome.tasks[i].end, 0, -1, -size});
+    const Milli wanted = size <= most_wanted ? size : 0;
+    changes.push_back({problem.tasks[i].submit, 0, 1, wanted});
+    changes.push_back({outcome.tasks[i].end, 0, -1, -wanted});
   }
   for (const Stay& stay : outcome.stays) {
     if (!counts(stay.task)) continue;
@@ -147,7 +150,7 @@ void measure_time(const Problem& problem, const Outcome& outcome, const Span& sp
   for (Seconds from = span.first; from < span.last_end; from += metrics.bucket_s)
     metrics.buckets.push_back({from, 0, 0});
   Milli idle = 0;
-  sweep(changes_of(problem, outcome, nullptr, 0),
+  sweep(changes_of(problem, outcome, nullptr, 0, problem.capacity),
         [&](Seconds from, Seconds to, const Change& state) {
           if (state.waiting > 0) idle += (problem.capacity - state.held) * (to - from);
           add_to_buckets(metrics, span, problem.capacity, from, to, state);
@@ -204,8 +207,8 @@ TeamSummary measure_team(const Problem& problem, const Outcome& outcome, const S
 double short_hours(const Problem& problem, const Outcome& outcome,
                    const std::vector<std::uint32_t>& team_of, std::uint32_t team, Milli guarantee) {
   Milli missing = 0;
-  sweep(changes_of(problem, outcome, &team_of, team), [&](Seconds from, Seconds to,
-                                                          const Change& state) {
+  sweep(changes_of(problem, outcome, &team_of, team, guarantee), [&](Seconds from, Seconds to,
+                                                                     const Change& state) {
     missing += std::max<Milli>(0, std::min(guarantee, state.wanted) - state.held) * (to - from);
   });
   return units(missing) / kHour;

@@ -55,7 +55,8 @@ struct TeamSummary {
   double share{};                   // of all that was used
   double mean_used{};               // units, from the first submit to the last
   std::optional<double> guarantee;  // units
-  /// Unit-hours that it had waiting work for, was guaranteed and did not get.
+  /// Unit-hours that it was guaranteed and did not hold, while it had jobs for them: jobs that are
+  /// not larger than the guarantee.
   double short_hours{};
   std::uint64_t evictions{};
 };

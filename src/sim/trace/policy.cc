@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "sim/trace/artel_policy.h"
 #include "sim/trace/pool_policies.h"
 
 namespace artel::trace {
@@ -14,7 +15,7 @@ namespace {
 struct Entry {
   std::string_view name;
   std::string_view summary;
-  std::unique_ptr<Policy> (*make)(const Problem& problem);
+  std::unique_ptr<Policy> (*make)(const Problem& problem);  // null: the core
 };
 
 constexpr std::array kPolicies = {
@@ -33,6 +34,8 @@ constexpr std::array kPolicies = {
         [](const Problem& problem) { return make_easy(problem, {.order = EventOrder::kSingle}); }},
     Entry{"conservative", "backfilling that delays no job that came before",
           [](const Problem& problem) { return make_conservative(problem); }},
+    Entry{"artel", "the scheduling core of Artel: guarantees, fair share, preemption, placement",
+          nullptr},
 };
 
 }  // namespace
@@ -59,13 +62,20 @@ std::string_view policy_summary(std::string_view name) {
   return "";
 }
 
-Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const Problem& problem) {
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const Problem& problem,
+                                            const Site& site) {
   for (const Entry& entry : kPolicies) {
-    if (entry.name == name) return entry.make(problem);
+    if (entry.name != name) continue;
+    if (entry.make == nullptr) return make_artel(problem, site);
+    return entry.make(problem);
   }
   return fail(ErrorCode::kInvalidArgument,
               fmt::format("there is no policy '{}'{}; there are {}", name,
                           did_you_mean(name, policy_names()), fmt::join(policy_names(), ", ")));
+}
+
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const Problem& problem) {
+  return make_policy(name, problem, Site{});
 }
 
 }  // namespace artel::trace

@@ -15,11 +15,16 @@
 
 namespace artel::trace {
 
-/// What one pass decides.
+/// A task starts, or is told to leave: it is gone after its grace.
+struct Decision {
+  TaskIndex task{};
+  bool evict = false;
+};
+
+/// What one pass decides, in the order in which it was decided.
 struct Decisions {
-  std::vector<TaskIndex> starts;
-  std::vector<TaskIndex> evictions;  // told to leave; gone after the grace period
-  bool again = false;                // another pass at this instant may decide more
+  std::vector<Decision> steps;
+  bool again = false;  // another pass at this instant may decide more
 };
 
 /// In which order the facts of one instant are taken and passes made.
@@ -27,6 +32,8 @@ enum class EventOrder : std::uint8_t {
   kBatch,   // all ends, all submits, one pass
   kSingle,  // each submit with its own pass, then each end with its own; ends as they were started
 };
+
+struct Site;
 
 class Policy {
  public:
@@ -48,8 +55,8 @@ class Policy {
   [[nodiscard]] virtual EventOrder order() const { return EventOrder::kBatch; }
   /// How long an evicted task may still run.
   [[nodiscard]] virtual Seconds grace(TaskIndex task) const;
-  /// What is free but in pieces: on nodes of which another part is held. Zero without placement.
-  [[nodiscard]] virtual Milli stranded() const { return 0; }
+  /// What is free but in pieces: on nodes of which another part is held. nullopt: no nodes here.
+  [[nodiscard]] virtual std::optional<Milli> stranded() const { return std::nullopt; }
 };
 
 /// Names of all policies, the order of the manual.
@@ -57,7 +64,10 @@ const std::vector<std::string_view>& policy_names();
 /// One line about it, for help and reports. The name must be known.
 std::string_view policy_summary(std::string_view name);
 
-/// The problem outlives it. Error: kInvalidArgument with the nearest name.
+/// The problem outlives it. Without a site: each unit is a node. Error: kInvalidArgument with the
+/// nearest name; kConfig.
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const Problem& problem,
+                                            const Site& site);
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const Problem& problem);
 
 }  // namespace artel::trace

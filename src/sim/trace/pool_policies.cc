@@ -22,7 +22,7 @@ class Fcfs : public Policy {
   Decisions pass(Seconds now) override {
     Decisions decisions;
     while (!queue_.empty() && tasks_[queue_.front()].size <= pool_.available(now)) {
-      decisions.starts.push_back(queue_.front());
+      decisions.steps.push_back({queue_.front()});
       pool_.start(now, queue_.front(), tasks_[queue_.front()].limit);
       queue_.pop_front();
     }
@@ -49,7 +49,7 @@ class Sjf : public Policy {
     while (!queue_.empty()) {
       const TaskIndex task = queue_.begin()->second;
       if (tasks_[task].size > pool_.available(now)) break;
-      decisions.starts.push_back(task);
+      decisions.steps.push_back({task});
       pool_.start(now, task, tasks_[task].limit);
       queue_.erase(queue_.begin());
     }
@@ -102,13 +102,13 @@ class Easy : public Policy {
   void start(Seconds now, TaskIndex task) {
     free_ -= tasks_[task].size;
     pool_.start(now, task, length(task));
-    decisions_.starts.push_back(task);
+    decisions_.steps.push_back({task});
   }
 
   void fill_in(Seconds now) {
     const TaskIndex head = queue_.front();
     Pool::Shadow shadow = pool_.shadow(now, tasks_[head].size);
-    const std::size_t before = decisions_.starts.size();
+    const std::size_t before = decisions_.steps.size();
     if (options_.shortest_first) {
       for (auto at = shortest_.begin(); at != shortest_.end() && free_ > 0;) {
         const TaskIndex task = at->second;
@@ -134,9 +134,10 @@ class Easy : public Policy {
 
   /// Takes the tasks that filled in, from `first` of the decisions on, out of the queue.
   void forget_started(std::size_t first) {
-    const auto begin = decisions_.starts.begin() + static_cast<std::ptrdiff_t>(first);
-    if (begin == decisions_.starts.end()) return;
-    std::vector<TaskIndex> started(begin, decisions_.starts.end());
+    if (first == decisions_.steps.size()) return;
+    std::vector<TaskIndex> started;
+    for (std::size_t i = first; i < decisions_.steps.size(); ++i)
+      started.push_back(decisions_.steps[i].task);
     std::sort(started.begin(), started.end());
     std::erase_if(queue_, [&started](TaskIndex task) {
       return std::binary_search(started.begin(), started.end(), task);

@@ -163,11 +163,8 @@ class Replay {
       const std::int64_t before = options_.clock_ns ? options_.clock_ns() : 0;
       const Decisions decisions = policy_.pass(now_);
       if (options_.clock_ns) outcome_.pass_ns.push_back(options_.clock_ns() - before);
-      for (const TaskIndex task : decisions.evictions) {
-        if (auto done = evict(task); !done) return done;
-      }
-      for (const TaskIndex task : decisions.starts) {
-        if (auto done = start(task); !done) return done;
+      for (const Decision& step : decisions.steps) {
+        if (auto done = step.evict ? evict(step.task) : start(step.task); !done) return done;
       }
       again = decisions.again;
       while (again && departure_due()) depart();  // victims without a grace period
@@ -220,9 +217,10 @@ class Replay {
   }
 
   void note_stranded() {
-    const Milli stranded = policy_.stranded();
-    const Milli last = outcome_.stranded.empty() ? 0 : outcome_.stranded.back().second;
-    if (stranded != last) outcome_.stranded.emplace_back(now_, stranded);
+    const auto stranded = policy_.stranded();
+    if (!stranded) return;
+    if (outcome_.stranded.empty() || outcome_.stranded.back().second != *stranded)
+      outcome_.stranded.emplace_back(now_, *stranded);
   }
 
   const Problem& problem_;

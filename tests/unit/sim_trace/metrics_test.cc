@@ -61,7 +61,7 @@ TEST_CASE("quantiles are elements, not means of two") {
 TEST_CASE("a team is short of its guarantee only while it has jobs for it") {
   const Example example;
   Teams teams;
-  teams.teams = {team("a", 4), team("b", 2), team("c", 1)};
+  teams.teams = {team("a", 4), team("b", 4), team("c", 1)};
   const Metrics metrics = measure(example.problem, example.outcome, teams);
   REQUIRE(metrics.teams.size() == 3);
   const TeamSummary& a = metrics.teams[0];
@@ -72,9 +72,16 @@ TEST_CASE("a team is short of its guarantee only while it has jobs for it") {
   const TeamSummary& b = metrics.teams[1];
   CHECK(b.jobs == 2);
   CHECK(b.mean_wait_s == Approx(49.5));
-  // 2 short in [1, 2), 1 in [2, 52) beside j3, 2 in [52, 100).
-  CHECK(b.short_hours == Approx((2 + 50 + 96) / 3600.0));
+  // 4 short in [1, 2), 3 in [2, 52) beside j3, 4 in [52, 100).
+  CHECK(b.short_hours == Approx((4 + 150 + 192) / 3600.0));
   CHECK(metrics.teams[2].jobs == 0);
+}
+
+TEST_CASE("a job larger than the guarantee makes nobody short of it") {
+  const Example example;
+  Teams teams;
+  teams.teams = {team("b", 1)};  // j2 needs 4, j3 has its 1
+  CHECK(measure(example.problem, example.outcome, teams).teams.back().short_hours == 0);
 }
 
 TEST_CASE("use over time adds up to all use") {

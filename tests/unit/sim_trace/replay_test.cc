@@ -35,7 +35,8 @@ class Scripted : public Policy {
   }
 };
 
-Decisions starting(TaskIndex task) { return {{task}, {}, false}; }
+Decisions starting(TaskIndex task) { return {{{task}}, false}; }
+Decisions evicting(TaskIndex task, bool again) { return {{{task, true}}, again}; }
 
 TEST_CASE("an evicted job leaves after its grace, waits again and begins anew") {
   const Workload workload = workload_of({{0, 1, 100, 100}, {40, 1, 10, 10}});
@@ -44,7 +45,7 @@ TEST_CASE("an evicted job leaves after its grace, waits again and begins anew") 
   policy.grace_s = 5;
   policy.on_pass = [](Seconds now) -> Decisions {
     if (now == 0) return starting(0);
-    if (now == 40) return {{}, {0}, false};
+    if (now == 40) return evicting(0, false);
     if (now == 45) return starting(1);
     if (now == 55) return starting(0);
     return {};
@@ -63,7 +64,7 @@ TEST_CASE("an evicted job goes on from what it had saved") {
   Scripted policy;
   policy.on_pass = [](Seconds now) -> Decisions {
     if (now == 0) return starting(0);
-    if (now == 40) return {{}, {0}, true};
+    if (now == 40) return evicting(0, true);
     if (now == 50) return starting(0);
     return {};
   };
@@ -71,7 +72,7 @@ TEST_CASE("an evicted job goes on from what it had saved") {
   const auto inner = policy.on_pass;
   policy.on_pass = [&](Seconds now) -> Decisions {
     if (now != 40) return inner(now);
-    if (policy.told.back() != "requeue 0 at 40") return {{}, {0}, true};
+    if (policy.told.back() != "requeue 0 at 40") return evicting(0, true);
     if (started) return {};
     started = true;
     return starting(1);
@@ -89,7 +90,7 @@ TEST_CASE("a job that ends inside its grace has lost nothing") {
   policy.grace_s = 5;
   policy.on_pass = [](Seconds now) -> Decisions {
     if (now == 0) return starting(0);
-    if (now == 98) return {{}, {0}, false};
+    if (now == 98) return evicting(0, false);
     if (now == 100) return starting(1);
     return {};
   };
@@ -111,7 +112,7 @@ TEST_CASE("a policy cannot start what has no room") {
   const Workload workload = workload_of({{0, 1, 10, 10}, {0, 1, 10, 10}});
   const Problem problem = problem_of(workload, 1);
   Scripted policy;
-  policy.on_pass = [](Seconds) { return Decisions{{0, 1}, {}, false}; };
+  policy.on_pass = [](Seconds) { return Decisions{{{0}, {1}}, false}; };
   const auto outcome = replay(problem, policy, {});
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().text == "the policy starts job j2, which has no room");
@@ -121,7 +122,7 @@ TEST_CASE("a policy cannot start a job twice") {
   const Workload workload = workload_of({{0, 1, 10, 10}});
   const Problem problem = problem_of(workload, 4);
   Scripted policy;
-  policy.on_pass = [](Seconds) { return Decisions{{0, 0}, {}, false}; };
+  policy.on_pass = [](Seconds) { return Decisions{{{0}, {0}}, false}; };
   CHECK_FALSE(replay(problem, policy, {}));
 }
 
