@@ -46,6 +46,11 @@ bool same_request(const Track& a, const Track& b) {
          a.spec.exclusive == b.spec.exclusive && a.spec.preemptible == b.spec.preemptible;
 }
 
+bool in_strict_queue(const Mirror& mirror, const Track& job) {
+  return std::ranges::any_of(mirror.path(job.queue),
+                             [&](std::size_t quota) { return mirror.tree()[quota].strict_fifo; });
+}
+
 /// Work within a guarantee goes before borrowing.
 void check_within_first(const Moment& moment, const Track& job) {
   if (somebody_starves(moment.mirror) || !is_surely_head(moment.mirror, job)) return;
@@ -66,19 +71,33 @@ void check_line(const Moment& moment, const Track& job) {
   moment.ledger.expect("O4", true, "");
 }
 
+/// A borrower starts before one that starves only where that one has no room.
+void check_starving(const Moment& moment, const Track& job) {
+  const Mirror& mirror = moment.mirror;
+  const bool claimed = std::ranges::any_of(mirror.jobs(), &Track::claims);
+  if (claimed || within_top(mirror, job) || mirror.starves(job)) return;
+  const auto only = [](const Beliefs& beliefs, const Track& one) {
+    return beliefs.planned.size() == (beliefs.planned.contains(one.spec.id) ? 1U : 0U);
+  };
+  for (const Track& other : mirror.jobs()) {
+    if (!only(moment.before, other) || !only(moment.after, other)) continue;
+    if (!waits(other) || !mirror.starves(other) || !is_free_to_start(mirror, other)) continue;
+    if (other.spec.topology != Topology::kNone || other.spec.segment > 1) continue;
+    if (other.spec.components.size() > 1 || in_strict_queue(mirror, other)) continue;
+    const std::int64_t size = mirror.smallest(other);
+    if (fills_the_cluster(mirror, other, size)) continue;
+    moment.ledger.expect(
+        "O2", static_cast<std::int64_t>(mirror.roomy(other).size()) < size,
+        moment.when + ": " + job.spec.id + " starts before " + other.spec.id + ", which starves");
+  }
+}
+
 void check_borrowers(const Moment& moment, const Track& job) {
   const Mirror& mirror = moment.mirror;
   if (within_top(mirror, job)) return;
   for (const Track& other : mirror.jobs()) {
     if (!waits(other) || other.number == job.number || !same_request(other, job)) continue;
     if (!is_free_to_start(mirror, other)) continue;
-    const bool longer =
-        mirror.starves(other) && (!mirror.starves(job) || other.waits_since < job.waits_since);
-    if (longer) {
-      moment.ledger.expect(
-          "O2", false,
-          moment.when + ": " + job.spec.id + " starts before " + other.spec.id + ", which starves");
-    }
     if (somebody_starves(mirror) || top_of(mirror, other) == top_of(mirror, job)) continue;
     if (!is_surely_head(mirror, job) || !is_surely_head(mirror, other)) continue;
     const double difference =
@@ -87,7 +106,6 @@ void check_borrowers(const Moment& moment, const Track& job) {
                          moment.when + ": " + job.spec.id + " starts before " + other.spec.id +
                              " of a team that borrows less");
   }
-  if (mirror.starves(job)) moment.ledger.expect("O2", true, "");
 }
 
 }  // namespace
@@ -101,6 +119,7 @@ void check_order(const Moment& moment, const Start& start) {
   if (job.claims || moment.signalled || moment.claimants.contains(job.spec.id)) return;
   check_within_first(moment, job);
   check_line(moment, job);
+  check_starving(moment, job);
   check_borrowers(moment, job);
 }
 

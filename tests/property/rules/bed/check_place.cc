@@ -133,7 +133,7 @@ void check_place(const Moment& moment, const Start& start) {
   // Where the nodes are held by claims or promised to plans, the choice is narrower than seen here.
   const bool claimed = std::ranges::any_of(moment.mirror.jobs(), &Track::claims);
   if (claimed || !moment.claimants.empty() || moment.signalled || !moment.after.planned.empty() ||
-      !moment.before.planned.empty() || job.spec.components.size() > 1) {
+      !moment.before.planned.empty() || job.spec.components.size() > 1 || job.failed) {
     return;
   }
   std::set<std::string> chosen;

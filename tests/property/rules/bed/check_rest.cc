@@ -12,9 +12,10 @@ namespace {
 
 const std::set<std::string>& reason_codes() {
   static const std::set<std::string> codes = {
-      "QuotaLimit",  "BorrowLimit", "LendLimit", "GuaranteeOnly", "UserLimit",
-      "StrictOrder", "Backoff",     "Protected", "Backfill",      "Reservation",
-      "Topology",    "Resources",   "Preempting"};
+      "QuotaLimit",  "BorrowLimit", "LendLimit",  "GuaranteeOnly", "UserLimit",
+      "StrictOrder", "Backoff",     "Protected",  "Backfill",      "Reservation",
+      "Topology",    "Resources",   "Preempting", "Held",          "Dependency",
+      "BeginTime",   "Features",    "NodesDown",  "ArrayThrottle", "DeadlineUnreachable"};
   return codes;
 }
 
@@ -122,11 +123,15 @@ bool is_true(const Moment& moment, const Track& job, const std::string& reason) 
                  std::max({policy.protect_fair, policy.protect_priority, policy.protect_reclaim});
     });
   }
+  if (reason == "NodesDown") {
+    return std::ranges::any_of(mirror.stream().nodes,
+                               [&](const Node& node) { return !mirror.healthy(node.name); });
+  }
   if (reason == "Backfill") return !moment.after.planned.empty();
   if (reason == "Topology") {
     return job.spec.topology != Topology::kNone || job.spec.segment > 1;
   }
-  if (reason != "Resources" || claimed || job.spec.components.size() > 1) return true;
+  if (reason != "Resources" || claimed || job.failed || job.spec.components.size() > 1) return true;
   return static_cast<std::int64_t>(mirror.roomy(job).size()) < size ||
          fills_the_cluster(mirror, job, size);
 }
@@ -138,7 +143,7 @@ void check_reasons(const Moment& moment) {
     const std::string reason = found == moment.after.reasons.end() ? "" : found->second;
     moment.ledger.expect("S9", reason_codes().contains(reason),
                          moment.when + ": " + job.spec.id + " waits for '" + reason + "'");
-    if (moment.kind == Kind::kReserved) continue;
+    if (moment.kind == Kind::kReserved || moment.kind == Kind::kRich) continue;
     moment.ledger.expect("Z2", is_true(moment, job, reason),
                          moment.when + ": " + job.spec.id + " does not wait for " + reason);
     const std::int64_t size = moment.mirror.smallest(job);
@@ -170,7 +175,7 @@ void check_budget_of_plans(const Moment& moment) {
 void check_rest(const Moment& moment) {
   check_reasons(moment);
   check_budget_of_plans(moment);
-  if (moment.kind == Kind::kReserved) return;
+  if (moment.kind == Kind::kReserved || moment.kind == Kind::kRich) return;
   check_cover(moment);
   check_entitlement(moment);
   check_score(moment);

@@ -72,7 +72,9 @@ void check_backoff(const Moment& moment, const Track& job, const Start& start) {
 void check_size(const Moment& moment, const Track& job, const Start& start) {
   const auto size = static_cast<std::int64_t>(start.shares.size());
   const Mirror& mirror = moment.mirror;
-  if (size == mirror.largest(job) || job.claims || moment.signalled || job.spec.segment > 1) return;
+  if (size == mirror.largest(job) || job.failed || job.claims || moment.signalled ||
+      job.spec.segment > 1)
+    return;
   const bool free = job.spec.topology == Topology::kNone && moment.after.planned.empty() &&
                     moment.before.planned.empty() && moment.claimants.empty();
   const bool claimed = std::ranges::any_of(mirror.jobs(), &Track::claims);
@@ -148,6 +150,7 @@ std::size_t top_of(const Mirror& mirror, const Track& job) { return mirror.path(
 
 void check_start(const Moment& moment, const Start& start) {
   const Track& job = moment.mirror.job(start.job);
+  if (moment.kind == Kind::kRich) return;
   check_gang(moment, job, start);
   if (moment.kind == Kind::kReserved) {
     check_reserved(moment, job, start);

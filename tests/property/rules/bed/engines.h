@@ -11,6 +11,7 @@ namespace artel::rules {
 struct Tested {
   std::string name;
   scenario::EngineMaker make;
+  bool knows_all = false;  // the rules W to U too; else their streams are not played
 };
 
 const std::vector<Tested>& engines();

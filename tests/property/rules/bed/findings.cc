@@ -10,12 +10,13 @@ namespace artel::rules {
 
 namespace {
 
-constexpr std::uint64_t kSeeds = 250;  // of each kind
+constexpr std::uint64_t kSeeds = 100;  // of each kind
 
 Ledger play_all() {
   Ledger ledger;
   for (const Tested& engine : engines()) {
     for (const Kind kind : kKinds) {
+      if (kind == Kind::kRich && !engine.knows_all) continue;
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         ledger.open(engine.name + " " + kind_name(kind) + " seed " + std::to_string(seed));
         play(kind, random_stream(kind, seed), engine, ledger);
@@ -28,8 +29,8 @@ Ledger play_all() {
 }  // namespace
 
 std::string kind_name(Kind kind) {
-  static constexpr std::array<const char*, 6> kNames = {"mixed",    "plain",    "singles",
-                                                        "one-team", "reserved", "fair"};
+  static constexpr std::array<const char*, 7> kNames = {"mixed",    "plain", "singles", "one-team",
+                                                        "reserved", "fair",  "rich"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -36,6 +36,7 @@ void Mirror::start(const Start& decision) {
   Track& one = track(decision.job);
   one.stage = Stage::kRunning;
   one.claims = false;
+  one.has_started = true;
   one.start = now_;
   one.saved = now_;
   one.shares = decision.shares;
@@ -63,6 +64,11 @@ void Mirror::end(const std::string& job) {
   one.stage = Stage::kOver;
   one.claims = false;
   one.shares.clear();
+}
+
+void Mirror::swap(const std::string& job, const std::vector<Share>& shares) {
+  track(job).shares = shares;
+  track(job).failed = true;
 }
 
 void Mirror::checkpoint(const std::string& job, Minute at) { track(job).saved = at; }

@@ -32,7 +32,8 @@ struct Track {
   std::vector<Share> shares;
   Minute signalled = 0;
   std::int64_t evictions = 0;
-  bool failed = false;  // lost a node at least once
+  bool failed = false;       // lost a node at least once
+  bool has_started = false;  // ever
 };
 
 class Mirror {
@@ -45,6 +46,7 @@ class Mirror {
   void signal(const std::string& job);
   void requeue(const std::string& job, scenario::Requeue why);
   void end(const std::string& job);
+  void swap(const std::string& job, const std::vector<Share>& shares);
   void checkpoint(const std::string& job, Minute at);
   void claims(const scenario::Beliefs& beliefs);
   void advance(Minute now);

@@ -2,6 +2,7 @@
 #include "property/rules/bed/stream.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "sim/random.h"
@@ -23,6 +24,9 @@ Amounts gpus(std::int64_t count) { return {{kDefaultFlavor, count}}; }
 std::string numbered(const std::string& prefix, std::int64_t number) {
   return prefix + (number < 10 ? "0" : "") + std::to_string(number);
 }
+
+const std::vector<std::string> kExpressions = {"ib",       "!old",      "ib&!old",
+                                               "old|fast", "!(ib|old)", "ib&(old|fast)"};
 
 class Maker {
  public:
@@ -51,9 +55,22 @@ class Maker {
         node.leaf = numbered("L", i / width);
         node.block = numbered("B", i / width / 2);
       }
+      if (is(Kind::kRich)) enrich(node, i);
       case_.nodes.push_back(node);
     }
     capacity_ = nodes;
+  }
+
+  void enrich(Node& node, std::int64_t number) {
+    node.leaf = numbered("L", number / 3);
+    node.cpus = chance(800) ? 32 : 0;
+    node.memory = chance(800) ? 64 : 0;
+    for (const char* word : {"ib", "old", "fast"}) {
+      if (chance(500)) node.features.emplace_back(word);
+    }
+    if (!chance(400)) return;
+    node.shared = true;
+    node.gpus = draw(random_, 1, 3);
   }
 
   void make_policy() {
@@ -65,7 +82,12 @@ class Maker {
     policy.reservations_per_team = is(Kind::kOneTeam) ? 1 : draw(random_, 0, 2);
     policy.half_life = static_cast<double>(draw(random_, 5, 60));
     policy.kappa = chance(300) ? 0 : 1;
-    if (is(Kind::kMixed) && chance(300)) policy.starve_after = draw(random_, 20, 60);
+    if (is(Kind::kPlain)) {
+      policy.protect_reclaim = chance(300) ? 0 : draw(random_, 4, 20);
+      policy.grace = chance(700) ? 0 : draw(random_, 1, 6);
+      policy.reservations_per_team = 1;
+    }
+    if (is(Kind::kMixed) && chance(500)) policy.starve_after = draw(random_, 10, 40);
     if (!is(Kind::kFair)) return;
     policy.fair_preemption = true;
     policy.fair_patience = draw(random_, 0, 5);
@@ -149,7 +171,70 @@ class Maker {
     if (chance(80)) job.max_wait = draw(random_, 0, 20);
   }
 
-  Job make_job(std::int64_t number) {
+  void shape_rich(Job& job, Minute now) {
+    Component& part = job.components.front();
+    part.gpus = std::int64_t{1} << draw(random_, 0, 3);
+    if (chance(350)) {
+      part.gpus = 0;
+      part.gpu_milli = 100 * draw(random_, 1, 9);
+      part.nodes = 1;
+    }
+    if (chance(250)) part.cpus = draw(random_, 1, 12);
+    if (chance(250)) part.memory = draw(random_, 1, 40);
+    if (chance(200)) job.features = kExpressions[random_.between(0, kExpressions.size() - 1)];
+    const std::string& some = case_.nodes[random_.between(0, case_.nodes.size() - 1)].name;
+    if (chance(100)) job.nodes_avoided = {some};
+    if (chance(60) && part.nodes == 1) job.nodes_wanted = {some};
+    if (chance(150)) job.begin = now + draw(random_, 0, 30);
+    if (chance(150)) {
+      job.deadline = std::max(now, job.begin.value_or(0)) + *job.walltime + draw(random_, 0, 40);
+    }
+    if (chance(100)) job.held = true;
+    if (part.gpus == 8 && chance(300)) job.spares = 1;
+    if (chance(100)) job.fails = true;
+    depend(job);
+    if (chance(200)) {
+      job.array = draw(random_, 2, 5);
+      if (chance(700)) job.throttle = draw(random_, 1, 2);
+      arrays_.push_back(job.id);
+    }
+  }
+
+  void depend(Job& job) {
+    if (submitted_.empty() || !chance(250)) return;
+    constexpr std::array kKinds = {Depends::kAfter, Depends::kAfterAny, Depends::kAfterOk,
+                                   Depends::kAfterNotOk};
+    const std::int64_t parts = draw(random_, 1, 2);
+    for (std::int64_t i = 0; i < parts; ++i) {
+      job.after.push_back({kKinds[random_.between(0, kKinds.size() - 1)],
+                           submitted_[random_.between(0, submitted_.size() - 1)]});
+    }
+    job.any_is_enough = parts > 1 && chance(300);
+  }
+
+  void disturb_richly(Minute t, const std::string& node) {
+    if (chance(100)) case_.timeline.push_back({t, NodeDown{node}});
+    if (chance(200)) case_.timeline.push_back({t, NodeUp{node}});
+    if (chance(60)) case_.timeline.push_back({t, SetFeatures{node, {"ib"}}});
+    if (!arrays_.empty() && chance(100)) {
+      const std::string& array = arrays_[random_.between(0, arrays_.size() - 1)];
+      case_.timeline.push_back({t, Throttle{array, draw(random_, 0, 3)}});
+    }
+    if (submitted_.empty()) return;
+    const std::string& job = submitted_[random_.between(0, submitted_.size() - 1)];
+    if (chance(100)) case_.timeline.push_back({t, Hold{job}});
+    if (chance(300)) case_.timeline.push_back({t, Release{job}});
+    if (chance(100)) case_.timeline.push_back({t, NodeRefuses{job, node}});
+  }
+
+  void keep_spares() {
+    if (!is(Kind::kRich) || !chance(500)) return;
+    Reservation one{.name = "SP", .owner = "A", .count = 1};
+    one.spare = true;
+    case_.timeline.push_back({0, Reserve{one}});
+  }
+
+  Job make_job(std::int64_t number, Minute now) {
     Job job;
     job.id = numbered("j", number);
     job.queue = queues_[random_.between(0, queues_.size() - 1)];
@@ -157,6 +242,7 @@ class Maker {
     job.components.front().nodes =
         is(Kind::kSingles) ? 1 : std::min(capacity_, draw(random_, 1, 3));
     job.duration = draw(random_, 1, 40);
+    if (is(Kind::kPlain) && chance(500)) job.duration = draw(random_, 1, 8);
     job.walltime = *job.duration + (chance(300) ? draw(random_, 0, 20) : 0);
     if (!is(Kind::kOneTeam)) {
       job.priority = is(Kind::kSingles) ? 0 : draw(random_, 0, 2);
@@ -175,6 +261,10 @@ class Maker {
         job.reservation = one.name;
         job.queue = one.owner;
       }
+    }
+    if (is(Kind::kRich)) {
+      shape_rich(job, now);
+      submitted_.push_back(job.id);
     }
     return job;
   }
@@ -205,6 +295,7 @@ class Maker {
         case_.nodes[static_cast<std::size_t>(draw(random_, 0, capacity_ - 1))].name;
     const std::size_t quota = 1 + random_.between(0, case_.tree.size() - 2);
     const bool failing = is(Kind::kMixed) || is(Kind::kReserved);
+    if (is(Kind::kRich)) disturb_richly(t, node);
     if (failing && chance(120)) case_.timeline.push_back({t, NodeDown{node}});
     if (failing && chance(200)) case_.timeline.push_back({t, NodeUp{node}});
     if (is(Kind::kReserved) && chance(250)) {
@@ -222,15 +313,18 @@ class Maker {
   void make_timeline() {
     const std::int64_t jobs = draw(random_, 6, 26);
     Minute t = 0;
+    keep_spares();
     for (std::int64_t i = 0; i < jobs; ++i) {
       if (chance(600)) t += draw(random_, 1, 8);
       add_disturbance(t);
-      case_.timeline.push_back({t, Submit{make_job(i)}});
+      case_.timeline.push_back({t, Submit{make_job(i, t)}});
       if (!is(Kind::kOneTeam) && chance(60)) {
         case_.timeline.push_back({t, Cancel{numbered("j", draw(random_, 0, i))}});
       }
     }
     for (const Node& node : case_.nodes) case_.timeline.push_back({t + 40, NodeUp{node.name}});
+    for (const std::string& job : submitted_) case_.timeline.push_back({t + 40, Release{job}});
+    for (const std::string& array : arrays_) case_.timeline.push_back({t + 40, Throttle{array, 2}});
   }
 
   Kind kind_;
@@ -239,6 +333,8 @@ class Maker {
   std::int64_t capacity_ = 0;  // nodes of 8 GPUs
   std::vector<std::string> queues_;
   std::vector<Reservation> reservations_;
+  std::vector<std::string> submitted_;
+  std::vector<std::string> arrays_;
 };
 
 }  // namespace

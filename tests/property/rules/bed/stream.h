@@ -15,10 +15,11 @@ enum class Kind : std::uint8_t {
   kOneTeam,   // one team, one user, one priority, no failures, honest limits: rule B3
   kReserved,  // reservations and maintenance over ordinary work
   kFair,      // fair-share preemption between teams without guarantees
+  kRich,      // begin times, deadlines, dependencies, arrays, features, cores, shares, spares
 };
 
-inline constexpr Kind kKinds[] = {Kind::kMixed,   Kind::kPlain,    Kind::kSingles,
-                                  Kind::kOneTeam, Kind::kReserved, Kind::kFair};
+inline constexpr Kind kKinds[] = {Kind::kMixed,    Kind::kPlain, Kind::kSingles, Kind::kOneTeam,
+                                  Kind::kReserved, Kind::kFair,  Kind::kRich};
 
 /// Whole nodes, guarantees that the cluster can keep, no limits.
 constexpr bool is_plain(Kind kind) { return kind == Kind::kPlain || kind == Kind::kSingles; }

@@ -8,7 +8,12 @@ namespace artel::rules {
 using namespace scenario;
 
 Watch::Watch(Kind kind, const Case& stream, std::unique_ptr<Engine> inner, Ledger& ledger)
-    : kind_(kind), stream_(stream), inner_(std::move(inner)), ledger_(ledger), mirror_(stream) {}
+    : kind_(kind),
+      stream_(stream),
+      inner_(std::move(inner)),
+      ledger_(ledger),
+      mirror_(stream),
+      rich_(stream, ledger) {}
 
 void Watch::arrive(Minute now) { mirror_.advance(now); }
 
@@ -54,6 +59,42 @@ void Watch::set_quota(Minute now, const SetQuota& change) {
 std::optional<std::string> Watch::reserve(Minute now, const Reservation& reservation) {
   arrive(now);
   return inner_->reserve(now, reservation);
+}
+
+void Watch::waits(Minute now, const std::string& job, Waits waits) {
+  arrive(now);
+  rich_.waits(job, waits);
+  inner_->waits(now, job, waits);
+}
+
+void Watch::throttle(Minute now, const std::string& array, std::int64_t limit) {
+  arrive(now);
+  rich_.throttle(array, limit);
+  inner_->throttle(now, array, limit);
+}
+
+void Watch::features(Minute now, const std::string& node,
+                     const std::vector<std::string>& features) {
+  arrive(now);
+  rich_.features(node, features);
+  inner_->features(now, node, features);
+}
+
+void Watch::refuse(Minute now, const std::string& job, const std::string& node) {
+  arrive(now);
+  rich_.refuse(job, node);
+  inner_->refuse(now, job, node);
+}
+
+std::optional<Start> Watch::swap(Minute now, const std::string& job, const std::string& lost) {
+  arrive(now);
+  const Beliefs before = inner_->beliefs(now);
+  auto swapped = inner_->swap(now, job, lost);
+  rich_.swapped(mirror_, before, job, lost, swapped);
+  if (!swapped) return swapped;
+  mirror_.swap(job, swapped->shares);
+  trace_ += std::to_string(now) + " swap " + job + "\n";
+  return swapped;
 }
 
 void Watch::end_reservations(Minute now) {
@@ -127,6 +168,7 @@ void Watch::review(const std::vector<Decision>& decisions, const Beliefs& after)
     note(decisions[i]);
     if (const auto* start = std::get_if<Start>(&decisions[i])) {
       check_start(at, *start);
+      if (kind_ == Kind::kRich) rich_.started(mirror_, after, *start, at.signalled);
       check_claims(*start);
       check_bound(start->job);
       const Track& job = mirror_.job(start->job);
@@ -145,7 +187,7 @@ void Watch::review(const std::vector<Decision>& decisions, const Beliefs& after)
       victims.push_back(told->job);
     }
     at.claimants = new_claimants(decisions, i, after);
-    if (kind_ != Kind::kReserved) check_victims(at, victims);
+    if (kind_ != Kind::kReserved && kind_ != Kind::kRich) check_victims(at, victims);
     for (const std::string& victim : victims) mirror_.signal(victim);
     at.signalled = true;
     at.borrower_began = false;
@@ -180,6 +222,7 @@ void Watch::rest(const Beliefs& after) {
   if (kind_ == Kind::kOneTeam) check_promises(after);
   if (is_plain(kind_)) check_guarantees();
   if (kind_ == Kind::kReserved) check_reservations(after);
+  if (kind_ == Kind::kRich) rich_.rest(mirror_, after);
 }
 
 /// Rule B3 with one team, user and priority: the head of the line starts by its first planned

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "property/rules/bed/checks.h"
+#include "property/rules/bed/rich.h"
 
 namespace artel::rules {
 
@@ -19,6 +20,13 @@ class Watch : public scenario::Engine {
   void node(Minute now, const std::string& name, bool healthy) override;
   void set_quota(Minute now, const scenario::SetQuota& change) override;
   std::optional<std::string> reserve(Minute now, const scenario::Reservation& reservation) override;
+  void waits(Minute now, const std::string& job, scenario::Waits waits) override;
+  void throttle(Minute now, const std::string& array, std::int64_t limit) override;
+  void features(Minute now, const std::string& node,
+                const std::vector<std::string>& features) override;
+  void refuse(Minute now, const std::string& job, const std::string& node) override;
+  std::optional<scenario::Start> swap(Minute now, const std::string& job,
+                                      const std::string& lost) override;
   void end_reservations(Minute now) override;
   std::vector<scenario::Decision> begin_reservations(Minute now) override;
   std::vector<scenario::Decision> pass(Minute now) override;
@@ -47,6 +55,7 @@ class Watch : public scenario::Engine {
   std::unique_ptr<scenario::Engine> inner_;
   Ledger& ledger_;
   Mirror mirror_;
+  Rich rich_;
   scenario::Beliefs before_;
   std::string trace_;
   std::map<std::string, Minute> promised_;    // first planned start at the head of the line
