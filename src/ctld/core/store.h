@@ -53,8 +53,8 @@ using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow>;
 
 /// What a start needs: jobs that are not final with their latest attempt, nodes, counters.
 struct StoredState {
-  Incarnation incarnation;  // of this start, already durable
-  JobId last_job;           // the highest number given out
+  Incarnation incarnation;        // of this start, already durable
+  JobId last_job;                 // the highest number given out
   std::vector<Job> jobs;          // not final, ascending id
   std::vector<JobId> unreadable;  // set aside: not final, but their rows cannot be read
   std::vector<NodeRow> nodes;
