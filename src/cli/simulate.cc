@@ -5,11 +5,14 @@
 
 #include <chrono>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/simulate_options.h"
 #include "cli/simulate_table.h"
+#include "sim/scenario/play.h"
 #include "sim/trace/artel_policy.h"
 #include "sim/trace/cluster.h"
 #include "sim/trace/policy.h"
@@ -164,13 +167,35 @@ int simulate_workload(const Context& context, const SimulateOptions& options) {
                              : simulate_table(figures, context.terminal));
 }
 
+/// 0 where all states were as the file expects, else 1.
+int simulate_scenario(const Context& context, const std::string& file) {
+  const auto played = scenario::play_file(file);
+  if (!played) return report(played.error());
+  const int code = played->passed() ? 0 : 1;
+  if (!context.json) return finish(played->text, code);
+  nlohmann::json differences = nlohmann::json::array();
+  for (const scenario::Difference& one : played->differences) {
+    differences.push_back({{"at_min", one.t},
+                           {"line", one.line},
+                           {"what", one.what},
+                           {"expected", one.expected},
+                           {"got", one.got}});
+  }
+  return finish(json_line({{"scenario", played->id},
+                           {"title", played->title},
+                           {"states", played->states},
+                           {"passed", played->passed()},
+                           {"differences", std::move(differences)}}),
+                code);
+}
+
 }  // namespace
 
 Syntax simulate_syntax() {
   Syntax syntax;
   syntax.command = "simulate";
   syntax.summary = "replay a workload under scheduling policies";
-  syntax.usage = "WORKLOAD [options]\n--generate lublin [options]";
+  syntax.usage = "WORKLOAD [options]\n--generate lublin [options]\n--scenario FILE";
   syntax.operands = Operands::kList;
   syntax.options = simulate_option_list();
   syntax.examples =
@@ -183,6 +208,7 @@ Syntax simulate_syntax() {
 int simulate_command(const Context& context, const Parsed& parsed) {
   const auto options = read_simulate_options(parsed);
   if (!options) return report(options.error());
+  if (!options->scenario.empty()) return simulate_scenario(context, options->scenario);
   return simulate_workload(context, *options);
 }
 

@@ -195,6 +195,7 @@ std::vector<Option> simulate_option_list() {
        "units of a node, where there is no --cluster (GPUs 8, else 1)"},
       {"--grace", Kind::kValue, "TIME", "how long a preempted job may still run (60s)"},
       {"--checkpoint", Kind::kValue, "TIME", "jobs save their work so often (never)"},
+      {"--scenario", Kind::kValue, "FILE", "play a scenario and compare it with what it expects"},
       {"--csv", Kind::kValue, "FILE", "write a line for each job"},
       {"--html", Kind::kValue, "FILE", "write a page with tables and plots"},
   });
