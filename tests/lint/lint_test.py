@@ -52,6 +52,9 @@ class SamplesTest(unittest.TestCase):
     def test_format(self):
         self.compare("format")
 
+    def test_manual(self):
+        self.compare("manual")
+
     def test_headers(self):
         self.compare("headers")
 

@@ -1,4 +1,4 @@
-// A plain interpreter of the scheduling rules (src/sched/README.md): slow, and meant to be
+// A plain interpreter of the scheduling rules (src/sched/RULES.md): slow, and meant to be
 // obviously right. It shares no code with the scheduling core; the two must agree in every state.
 #pragma once
 

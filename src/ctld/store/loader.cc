@@ -182,13 +182,19 @@ Result<> Loader::load_tokens(StoredState& state, Duration memory) {
     token.token = fields.text();
     token.job = JobId{fields.number<std::uint64_t>("id")};
     token.at = fields.time();
-    if (!newest) newest = token.at;
-    if (token.at < *newest - memory) break;
     if (!fields.complaint().empty()) {
       set_aside_.push_back(fmt::format("token '{}': {}", token.token, fields.complaint()));
-    } else if (!token.token.empty()) {
-      state.tokens.push_back(std::move(token));
+      continue;
     }
+    // A time that cannot be true would end the walk before its end.
+    if (token.at <= Time{}) {
+      set_aside_.push_back(
+          fmt::format("token '{}': submitted at {} ms", token.token, to_ms(token.at)));
+      continue;
+    }
+    if (!newest) newest = token.at;
+    if (token.at < *newest - memory) break;
+    if (!token.token.empty()) state.tokens.push_back(std::move(token));
   }
   std::ranges::sort(state.tokens, {}, [](const auto& one) { return std::pair(one.at, one.job); });
   return {};
