@@ -27,6 +27,16 @@ std::vector<std::string> flavors_of(const Site& site) {
   return {types.begin(), types.end()};
 }
 
+constexpr Milli kMostNodes = 1'000'000;
+
+/// The job's CPUs, evenly on all its nodes.
+void add_cores(std::vector<sched::Part>& parts, const Job& job) {
+  std::int64_t nodes = 0;
+  for (const sched::Part& part : parts) nodes += part.nodes;
+  const Milli cores = (job.cpus + kMilli - 1) / kMilli;
+  for (sched::Part& part : parts) part.cores = (cores + nodes - 1) / nodes;
+}
+
 std::vector<NodeFacts> uniform_nodes(const Problem& problem, const Site& site) {
   std::vector<NodeFacts> nodes;
   const Milli size = static_cast<Milli>(site.node_size) * kMilli;
@@ -187,6 +197,13 @@ std::vector<sched::Part> packed_parts(Milli units, Milli node) {
 Result<ArtelSetup> make_setup(const Problem& problem, const Site& site) {
   ArtelSetup out;
   out.setup.flavors = flavors_of(site);
+  const Milli node_size = static_cast<Milli>(site.node_size) * kMilli;
+  if (site.nodes.empty() && problem.capacity / node_size > kMostNodes) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("the machine would have {} nodes, policy artel plays at most {}; name "
+                            "their size with --node-size, or a --cluster",
+                            problem.capacity / node_size, kMostNodes));
+  }
   out.setup.nodes =
       site.nodes.empty() ? uniform_nodes(problem, site) : given_nodes(site, out.setup.flavors);
   for (const NodeFacts& node : out.setup.nodes) out.node_gpus = std::max(out.node_gpus, node.gpus);
@@ -203,7 +220,8 @@ sched::Request request_of(const Problem& problem, const Site& site, const ArtelS
   request.flavors.clear();
   for (std::size_t i = 0; i < setup.setup.flavors.size(); ++i)
     request.flavors.emplace_back(static_cast<std::uint16_t>(i));
-  const auto nodes = static_cast<std::uint32_t>(job.nodes / kMilli);
+  // A log may say anything; more nodes than this no machine has.
+  const auto nodes = static_cast<std::uint32_t>(std::min<Milli>(job.nodes / kMilli, kMostNodes));
   if (site.nodes.empty()) {
     request.parts = packed_parts(what.size, setup.node_gpus);
   } else if (problem.resource == Resource::kNodes) {
@@ -213,6 +231,7 @@ sched::Request request_of(const Problem& problem, const Site& site, const ArtelS
     const bool fits = job.gpus <= setup.node_gpus * static_cast<Milli>(nodes);
     request.parts = fits || setup.node_gpus == 0 ? even_parts(job.gpus, nodes)
                                                  : packed_parts(job.gpus, setup.node_gpus);
+    if (problem.resource == Resource::kCpus) add_cores(request.parts, job);
   } else {
     const Milli cores = (job.cpus + kMilli - 1) / kMilli;
     request.parts = {{nodes, 0, (cores + nodes - 1) / static_cast<Milli>(nodes), 0}};

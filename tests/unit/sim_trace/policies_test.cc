@@ -86,5 +86,14 @@ TEST_CASE("an unknown policy is refused with the nearest name") {
   CHECK_THAT(policy.error().text, Catch::Contains("did you mean 'easy'"));
 }
 
+TEST_CASE("a machine of more nodes than memory holds is refused with the way out") {
+  Problem problem;
+  problem.capacity = std::int64_t{1} << 40U;
+  problem.capacity *= kMilli;
+  const auto policy = make_policy("artel", problem);
+  REQUIRE_FALSE(policy);
+  CHECK_THAT(policy.error().text, Catch::Contains("--node-size"));
+}
+
 }  // namespace
 }  // namespace artel::trace
