@@ -56,8 +56,8 @@ TEST_CASE("every case passes through the scheduling core", "[core]") {
 }
 
 TEST_CASE("a case with a rule that the core does not follow yet is refused by name") {
-  const auto report = play_file(
-      std::string(ARTEL_CASES) + "/a011-a-job-for-later-does-not-hold-nodes-until-then.yaml");
+  const auto report = play_file(std::string(ARTEL_CASES) +
+                                "/a011-a-job-for-later-does-not-hold-nodes-until-then.yaml");
   REQUIRE_FALSE(report);
   CHECK_THAT(report.error().text, Catch::Contains("begin: the scheduling core does not follow"));
 }
