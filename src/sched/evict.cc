@@ -312,6 +312,7 @@ class Search {
     const std::size_t count =
         level == Locality::kLeaf ? state_.leaves.size() : state_.blocks.size();
     std::vector<std::optional<Domain>> all;
+    all.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) all.emplace_back(Domain{level, i});
     return all;
   }

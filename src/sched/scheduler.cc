@@ -30,7 +30,8 @@ QuotaId pool_of(const State& state, QuotaId queue) {
 
 /// Equal requests are kept once.
 std::shared_ptr<const Shape> intern(State& state, const Request& request) {
-  const std::size_t key = request.parts.size() * 1'000'003 + request.parts.front().nodes * 8191 +
+  const std::size_t key = request.parts.size() * 1'000'003 +
+                          std::size_t{request.parts.front().nodes} * 8191 +
                           static_cast<std::size_t>(request.parts.front().gpus) * 131 +
                           static_cast<std::size_t>(request.limit.value_or(Duration{}).count());
   auto& known = state.requests[key];

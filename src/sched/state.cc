@@ -19,6 +19,7 @@ std::vector<std::uint32_t> number_names(const std::vector<std::string>& names,
   sorted.erase(rest.begin(), rest.end());
   different = sorted.size();
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(names.size());
   for (const std::string& name : names) {
     numbers.push_back(
         static_cast<std::uint32_t>(std::ranges::lower_bound(sorted, name) - sorted.begin()));
@@ -28,6 +29,7 @@ std::vector<std::uint32_t> number_names(const std::vector<std::string>& names,
 
 std::vector<std::string> names_of(const Setup& setup, std::string NodeFacts::* member) {
   std::vector<std::string> names;
+  names.reserve(setup.nodes.size());
   for (const NodeFacts& node : setup.nodes) names.push_back(node.*member);
   return names;
 }
