@@ -236,7 +236,7 @@ void open_reservations(State& state) {
 }
 
 WithoutReservations::WithoutReservations(State& state)
-    : state_(state), version_(state.version), reservations_(std::exchange(state.reservations, {})) {
+    : state_(state), reservations_(std::exchange(state.reservations, {})) {
   for (const JobId id : state.active) {
     if (state.jobs.at(id).inside) inside_.push_back(id);
   }
@@ -248,7 +248,6 @@ WithoutReservations::~WithoutReservations() {
   state_.reservations = std::move(reservations_);
   for (const JobId id : inside_) set_inside(state_, state_.jobs.at(id), true);
   if (!state_.reservations.empty()) mark_maintenance(state_);
-  state_.version = version_;
 }
 
 bool may_enter(const State& state, const Job& job) {

@@ -32,7 +32,6 @@ class WithoutReservations {
 
  private:
   State& state_;
-  std::uint64_t version_;
   std::vector<Reservation> reservations_;
   std::vector<JobId> inside_;
 };

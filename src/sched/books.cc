@@ -48,7 +48,6 @@ void update_star(State& state, QuotaId id) {
 
 void book(State& state, const Job& job, int sign) {
   settle(state);
-  ++state.version;
   add_user(state, job, sign);
   count_licences(state.licences_active, job, sign);
   if (job.inside) return;
@@ -108,7 +107,6 @@ void signal(State& state, Job& job) {
 }
 
 void release(State& state, Job& job) {
-  ++state.version;
   const bool gone_already = job.stage == Stage::kSignalled && job.shares.empty();
   if (job.stage == Stage::kRunning || (job.stage == Stage::kSignalled && !gone_already)) {
     close_run(state, job);

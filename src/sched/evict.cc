@@ -49,14 +49,12 @@ class Search {
   std::optional<Eviction> run() {
     find_candidates();
     if (candidates_.empty()) return std::nullopt;
-    const std::uint64_t version = state_.version;
     std::optional<Eviction> best;
     for (const Step step : {Step::kOthers, Step::kOwn, Step::kBoth}) {
       step_ = step;
       best = cheapest();
       if (best) break;
     }
-    state_.version = version;  // everybody is back
     return best;
   }
 

@@ -21,13 +21,6 @@ QuotaId team_of(const State& state, QuotaId queue) {
   return path.empty() ? kRoot : path.back();
 }
 
-QuotaId pool_of(const State& state, QuotaId queue) {
-  const auto& path = state.path(queue);
-  const auto pool =
-      std::ranges::find_if(path, [&](QuotaId quota) { return state.at(quota).states; });
-  return pool == path.end() ? kRoot : *pool;
-}
-
 /// Equal requests are kept once.
 std::shared_ptr<const Shape> intern(State& state, const Request& request) {
   const std::size_t key = request.parts.size() * 1'000'003 +

@@ -113,13 +113,6 @@ void derive_guarantee(State& state, QuotaId id) {
   quota.guarantee.resize(sum.size(), 0);
 }
 
-QuotaId pool_of(const State& state, QuotaId queue) {
-  for (const QuotaId quota : state.path(queue)) {
-    if (state.at(quota).states) return quota;
-  }
-  return kRoot;
-}
-
 void derive_star(State& state, QuotaId id) {
   Quota& quota = state.at(id);
   std::ranges::fill(quota.star_below, 0);
@@ -158,6 +151,13 @@ std::unique_ptr<State> copy_state(const State& from) {
   return copy;
 }
 
+QuotaId pool_of(const State& state, QuotaId queue) {
+  for (const QuotaId quota : state.path(queue)) {
+    if (state.at(quota).states) return quota;
+  }
+  return kRoot;
+}
+
 void derive_tree(State& state) {
   if (!state.capacity.empty()) settle(state);
   state.blank.reset();
@@ -169,7 +169,6 @@ void derive_tree(State& state) {
 
 void derive_capacity(State& state) {
   if (!state.capacity.empty()) settle(state);
-  ++state.version;
   state.capacity.assign(state.flavors + 1, 0);
   for (Quota& quota : state.quotas) {
     std::ranges::fill(quota.dedicated, 0);

@@ -28,7 +28,7 @@ struct Shape : Request {
   std::uint64_t number{};  // never used again
 };
 
-/// Evictions of a job and a sub-state of active: gone in the plan that is being made.
+/// A job from its submission to its end, with what it holds.
 struct Job {
   JobId id;
   QuotaId queue;
@@ -145,7 +145,6 @@ struct State {
   std::map<std::pair<std::uint64_t, QuotaId>, std::vector<bool>> placeable;
   std::uint64_t claims{};
   std::uint32_t last_reservation{};
-  std::uint64_t version{};  // changes with every fact and decision that a cover depends on
   Time now;
   Time settled;  // up to when the past of F2 is counted
 
@@ -163,6 +162,8 @@ void derive_tree(State& state);
 /// Sums over nodes, after a change of health, maintenance or the tree.
 void derive_capacity(State& state);
 
+/// The lowest node of the path that states a guarantee, else the root.
+[[nodiscard]] QuotaId pool_of(const State& state, QuotaId queue);
 [[nodiscard]] bool is_below(const State& state, QuotaId quota, QuotaId ancestor);
 [[nodiscard]] QuotaId common_ancestor(const State& state, QuotaId a, QuotaId b);
 /// The child of `ancestor` on the way to `quota`; nullopt if they are one.
