@@ -38,7 +38,9 @@ struct NodeFacts {
   std::int64_t gpus{};
   std::int64_t cores{};
   std::int64_t memory{};
-  std::optional<QuotaId> owner;  // X1: the team that alone may use it
+  std::optional<QuotaId> owner;         // X1: the team that alone may use it
+  std::vector<std::string> features{};  // N1: words
+  bool shared = false;                  // U2: its devices are open for shares
 };
 
 /// A node of the quota tree. Empty vectors: nothing is stated.
@@ -60,6 +62,9 @@ struct QuotaFacts {
   double past = 0;  // F2: decayed use above the guarantee at the begin, as a share of the cluster
 };
 
+/// U4: who may sit together on a device.
+enum class ShareBetween : std::uint8_t { kUser, kTeam, kAll };
+
 /// Section "Defaults of the product" in README.md.
 struct Policy {
   Duration protect_reclaim{};
@@ -74,6 +79,7 @@ struct Policy {
   double kappa = 1;
   std::uint32_t reservations_per_team = 4;
   Duration starve_after{std::chrono::hours{24}};
+  ShareBetween share_between = ShareBetween::kUser;
 };
 
 struct Setup {
@@ -85,12 +91,23 @@ struct Setup {
   std::vector<std::pair<UserId, double>> user_past;  // F2, at the begin
 };
 
+/// The smallest share of a device (U1), in thousandths.
+inline constexpr std::int64_t kSmallestShare = 25;
+inline constexpr std::int64_t kWholeDevice = 1000;
+
 /// So many different nodes with so much on each (G5).
+///
+/// `gpus` is a number of whole devices, a multiple of 1000, or one share of one device, 25 to 999
+/// (U1). Cores or memory of 0 are not stated: the job gets the node's by share of its GPUs, else a
+/// core for each rank and memory by share of the cores (M2). Where the request is exclusive, what
+/// is stated are floors, and the job gets all that the node has (M3). On a node of 0 cores or 0
+/// memory these are not looked at unless they are stated.
 struct Part {
   std::uint32_t nodes = 1;
   std::int64_t gpus{};
   std::int64_t cores{};
   std::int64_t memory{};
+  std::uint32_t ranks = 1;  // on each node
 
   bool operator==(const Part&) const = default;
 };
@@ -106,7 +123,11 @@ struct Request {
   bool exclusive = false;                     // X2
   std::vector<FlavorId> flavors{FlavorId{}};  // in the order of preference (G4)
   std::vector<std::pair<LicenceId, std::int64_t>> licences;
-  std::optional<Duration> limit;  // of one run; nullopt: no end is known
+  std::optional<Duration> limit;        // of one run; nullopt: no end is known
+  std::string features{};               // N1: an expression, see features.h; empty: any node
+  std::vector<NodeId> nodes_wanted{};   // N2, ascending: these only; empty: any
+  std::vector<NodeId> nodes_avoided{};  // N2, ascending
+  std::uint32_t spares = 0;  // H1: so many nodes more than its ranks run on; of a single part
 
   bool operator==(const Request&) const = default;
 };
@@ -122,7 +143,8 @@ struct JobFacts {
   std::optional<ReservationId> reservation;
 };
 
-/// R1: named nodes, or a count of nodes that the core chooses. Maintenance has no owner.
+/// R1: named nodes, or a count of nodes that the core chooses. Maintenance has no owner. Standing
+/// spares (H3) have an owner, a count and a flavor, and neither start nor end.
 struct ReservationFacts {
   std::optional<QuotaId> owner;
   std::vector<UserId> users;  // ascending; empty: all of the owner
@@ -134,6 +156,7 @@ struct ReservationFacts {
   std::optional<FlavorId> flavor;
   bool maintenance = false;
   bool flex = false;
+  bool spares = false;
 };
 
 /// New values for a node of the tree; what is absent stays.

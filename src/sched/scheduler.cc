@@ -97,10 +97,10 @@ bool ever_fits(State& state, const Job& job) {
 }  // namespace
 
 std::string_view reason_name(Reason reason) {
-  constexpr std::array<std::string_view, 16> kNames = {
-      "None",          "StrictOrder", "Reservation", "Backoff",   "QuotaLimit", "BorrowLimit",
-      "GuaranteeOnly", "UserLimit",   "Budget",      "License",   "LendLimit",  "Protected",
-      "Backfill",      "Topology",    "Resources",   "Preempting"};
+  constexpr std::array<std::string_view, 18> kNames = {
+      "None",       "Features",    "NodesDown",     "StrictOrder", "Reservation", "Backoff",
+      "QuotaLimit", "BorrowLimit", "GuaranteeOnly", "UserLimit",   "Budget",      "License",
+      "LendLimit",  "Protected",   "Backfill",      "Topology",    "Resources",   "Preempting"};
   return kNames.at(static_cast<std::size_t>(reason));
 }
 

@@ -21,12 +21,16 @@
 
 namespace artel::sched {
 
-/// What a job holds on one node.
+/// What a job holds on one node. Cores and memory are there too where the job did not state them
+/// (M2, M3), unless the node has none that are looked at.
 struct Share {
   NodeId node;
   std::int64_t gpus{};
   std::int64_t cores{};
   std::int64_t memory{};
+  /// Bit i: device i. Only on nodes whose devices are open for shares (U3): one device for a share
+  /// of it, else as many as there are whole ones. Elsewhere 0: the driver gives any free devices.
+  std::uint64_t devices{};
 
   auto operator<=>(const Share&) const = default;
 };
@@ -45,6 +49,8 @@ using Decision = std::variant<Started, Signalled>;
 /// Z1. kNone: looked at by no pass yet, or not waiting.
 enum class Reason : std::uint8_t {
   kNone,
+  kFeatures,
+  kNodesDown,
   kStrictOrder,
   kReservation,
   kBackoff,
@@ -87,7 +93,9 @@ class Scheduler {
 
   // Facts. Jobs that are named must be known.
 
-  /// kPermissionDenied: access lists (Q6); kNeverFits: it could not start on the empty cluster.
+  /// kPermissionDenied: access lists (Q6); kNeverFits: it could not start on the empty cluster, or
+  /// names a word that no node has (N1); kInvalidArgument: the amounts of GPUs (U1), the expression
+  /// (N1) or the spares (H1) are none.
   Result<> submit(Time now, const JobFacts& job);
   /// The job is over, whether it ran or waited, and is forgotten.
   void end(Time now, JobId job);
@@ -99,8 +107,28 @@ class Scheduler {
   /// are void (E2).
   void set_health(Time now, NodeId node, bool healthy);
   void change(Time now, QuotaId quota, const QuotaChange& change);
-  /// kTryAgain: Conflict (R1).
+  /// The words of the node from now on (N1).
+  void set_features(Time now, NodeId node, const std::vector<std::string>& features);
+  /// kTryAgain: Conflict (R1). Spares (H3) are never refused; they are filled by
+  /// begin_reservations().
   Result<ReservationId> reserve(Time now, const ReservationFacts& reservation);
+  /// Over before its end, or a standing one that is wanted no more. Unknown: nothing happens.
+  void cancel_reservation(Time now, ReservationId reservation);
+
+  // Failures of nodes. For a failed node: set_health(), then for each of jobs_on(), in that order:
+  // swap(), and where that gives nothing mark() and requeue() or end(). For a node that refuses a
+  // job (E3) the same for that job alone, without set_health().
+
+  /// Running jobs on the node, in the order in which they take spares (H4).
+  [[nodiscard]] std::vector<JobId> jobs_on(NodeId node) const;
+  /// N4: an attempt of the job failed on this node for a reason of the node, or the node refused
+  /// it. The job avoids it from now on, as far as it can.
+  void mark(Time now, JobId job, NodeId node);
+  /// H2, H4: the job's attempt is over because of these nodes, which are marked as by mark(). If it
+  /// goes on at once: what its next attempt holds, from now on; its limit end stays (H5). Nullopt:
+  /// it does not run or cannot go on; nothing has changed but the marks. Not to be asked for jobs
+  /// that are not to be requeued.
+  std::optional<std::vector<Share>> swap(Time now, JobId job, const std::vector<NodeId>& lost);
 
   // One instant: first the reservations that end, then facts, then the following two.
 
