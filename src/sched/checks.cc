@@ -1,6 +1,7 @@
 #include "sched/checks.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace artel::sched {
 namespace {
@@ -29,26 +30,39 @@ struct Climb {
   }
 };
 
+/// Numbers of a resource that is charged: a bound, what of it is taken, what it would have to be.
+Shortage short_of(const State& state, const Charge& charge, std::size_t r, std::int64_t bound,
+                  std::int64_t taken, std::int64_t enough) {
+  const bool is_cores = r == state.cores();
+  return {.counted = is_cores ? Counted::kCores : Counted::kGpus,
+          .flavor = is_cores ? FlavorId{} : charge.flavor,
+          .licence = {},
+          .asked = is_cores ? charge.cores : charge.gpus,
+          .have = bound - taken,
+          .bound = bound,
+          .enough = enough};
+}
+
 std::optional<Failure> limit_failure(const State& state, QuotaId queue, const Charge& charge) {
   Climb climb{.state = state, .charge = charge};
   for (const QuotaId id : state.path(queue)) {
     const Quota& quota = state.at(id);
-    std::optional<Reason> failed;
-    const auto check = [&](const Bounds& bounds, bool above_guarantee, std::size_t r,
-                           std::int64_t star) {
+    std::optional<Shortage> over_limit;
+    std::optional<Shortage> over_borrow;
+    const auto check = [&](const Bounds& bounds, std::int64_t above, std::size_t r,
+                           std::int64_t star, std::optional<Shortage>& over) {
       const auto most = bound(bounds, r);
-      return most && star > *most + (above_guarantee ? quota.guarantee[r] : 0);
+      if (!most || over || star <= *most + above) return;
+      over = short_of(state, charge, r, *most + above, quota.star[r], star);
     };
-    bool over_limit = false;
-    bool over_borrow = false;
     for_each(state, charge, [&](std::size_t r, std::int64_t amount) {
       std::int64_t& delta = r == state.cores() ? climb.cores_delta : climb.gpus_delta;
       const std::int64_t star = Climb::star_with(quota, r, amount, delta);
-      over_limit = over_limit || check(quota.facts.limit, false, r, star);
-      over_borrow = over_borrow || check(quota.facts.borrow, true, r, star);
+      check(quota.facts.limit, 0, r, star, over_limit);
+      check(quota.facts.borrow, quota.guarantee[r], r, star, over_borrow);
     });
-    if (over_limit) return Failure{Reason::kQuotaLimit, id};
-    if (over_borrow) return Failure{Reason::kBorrowLimit, id};
+    if (over_limit) return Failure{Reason::kQuotaLimit, id, *over_limit};
+    if (over_borrow) return Failure{Reason::kBorrowLimit, id, *over_borrow};
   }
   return std::nullopt;
 }
@@ -63,32 +77,51 @@ std::optional<Failure> lend_failure(const State& state, QuotaId queue, const Cha
     for (const QuotaId id : state.path(queue)) {
       (void)Climb::star_with(state.at(id), r, amount, delta);
     }
-    if (failure || root.star_below[r] + delta <= state.capacity[r]) return;
+    const std::int64_t star = root.star_below[r] + delta;
+    if (failure || star <= state.capacity[r]) return;
     std::int64_t plain = amount;
     for (const QuotaId child : root.children) plain += use(state.at(child), r);
-    failure = Failure{plain <= state.capacity[r] ? Reason::kLendLimit : Reason::kNone, kRoot};
+    failure = Failure{plain <= state.capacity[r] ? Reason::kLendLimit : Reason::kNone, kRoot,
+                      short_of(state, charge, r, state.capacity[r], root.star_below[r], star)};
   });
   return failure;
 }
 
 /// I2 at one node.
-bool exceeds_guarantee(const State& state, const Quota& quota, const Charge& charge) {
-  if (!quota.states) return false;
-  bool exceeds = false;
+std::optional<Shortage> beyond_guarantee(const State& state, const Quota& quota,
+                                         const Charge& charge) {
+  std::optional<Shortage> beyond;
+  if (!quota.states) return beyond;
   for_each(state, charge, [&](std::size_t r, std::int64_t amount) {
-    exceeds = exceeds || quota.fixed[r] + amount > quota.guarantee[r] - quota.reserved[r];
+    const std::int64_t most = quota.guarantee[r] - quota.reserved[r];
+    const std::int64_t fixed = quota.fixed[r];
+    if (beyond || fixed + amount <= most) return;
+    beyond = short_of(state, charge, r, most, fixed, fixed + amount);
   });
-  return exceeds;
+  return beyond;
 }
 
 /// Q4 at one node.
-bool exceeds_user_limit(const Quota& quota, UserId user, const Charge& charge) {
+std::optional<Shortage> beyond_user_limit(const Quota& quota, UserId user, const Charge& charge) {
   const auto& facts = quota.facts;
-  if (!facts.max_jobs_per_user && !facts.max_gpus_per_user) return false;
+  if (!facts.max_jobs_per_user && !facts.max_gpus_per_user) return std::nullopt;
   const auto held = quota.users.find(user);
   const Held has = held == quota.users.end() ? Held{} : held->second;
-  return (facts.max_jobs_per_user && has.jobs + 1 > *facts.max_jobs_per_user) ||
-         (facts.max_gpus_per_user && has.gpus + charge.gpus > *facts.max_gpus_per_user);
+  Shortage beyond{.counted = Counted::kJobs, .flavor = {}, .licence = {}};
+  const auto exceeds = [&](const std::optional<std::int64_t>& most, std::int64_t taken,
+                           std::int64_t asked) {
+    if (!most || taken + asked <= *most) return false;
+    beyond.asked = asked;
+    beyond.bound = *most;
+    beyond.have = *most - taken;
+    beyond.enough = taken + asked;
+    return true;
+  };
+  if (exceeds(facts.max_jobs_per_user, has.jobs, 1)) return beyond;
+  beyond.counted = Counted::kGpus;
+  beyond.flavor = charge.flavor;
+  if (exceeds(facts.max_gpus_per_user, has.gpus, charge.gpus)) return beyond;
+  return std::nullopt;
 }
 
 /// Thousandths of GPUs x ms that are used or booked below (Q5). A claim books its whole run, a run
@@ -112,14 +145,45 @@ double budget_taken(const State& state, QuotaId id) {
   return taken;
 }
 
-bool exceeds_budget(const State& state, QuotaId id, const Job& job, const Charge& charge) {
+std::int64_t in_gpu_hours(double gpu_ms) {
+  return static_cast<std::int64_t>(std::ceil(gpu_ms / kMsPerHour));
+}
+
+/// Q5 at one node. A job without a limit asks for more than any budget has.
+std::optional<Shortage> beyond_budget(const State& state, QuotaId id, const Job& job,
+                                      const Charge& charge) {
   const auto& budget = state.at(id).facts.budget;
-  if (!budget) return false;
-  if (!job.request->limit) return charge.gpus > 0;
-  const double booked =
-      static_cast<double>(charge.gpus) * static_cast<double>(job.request->limit->count());
+  if (!budget || (!job.request->limit && charge.gpus == 0)) return std::nullopt;
+  const double most = *budget * kMsPerHour * kPerDevice;
+  const double booked = static_cast<double>(charge.gpus) *
+                        static_cast<double>(job.request->limit.value_or(Duration::zero()).count());
+  const double taken = budget_taken(state, id);
   constexpr double kRounding = 1e-3;
-  return budget_taken(state, id) + booked > *budget * kMsPerHour * kPerDevice + kRounding;
+  if (job.request->limit && taken + booked <= most + kRounding) return std::nullopt;
+  return Shortage{.counted = Counted::kGpuHours,
+                  .flavor = {},
+                  .licence = {},
+                  .asked = in_gpu_hours(booked),
+                  .have = in_gpu_hours(most) - in_gpu_hours(taken),
+                  .bound = in_gpu_hours(most),
+                  .enough = in_gpu_hours(taken + booked)};
+}
+
+std::optional<Shortage> lacking_licence(const State& state, const Request& request, bool planning) {
+  for (const auto& [licence, count] : request.licences) {
+    const std::size_t i = licence.value;
+    const std::int64_t taken =
+        state.licences_active[i] + (planning ? 0 : state.licences_signalled[i]);
+    if (taken + count <= state.licences[i]) continue;
+    return Shortage{.counted = Counted::kLicences,
+                    .flavor = {},
+                    .licence = licence,
+                    .asked = count,
+                    .have = state.licences[i] - taken,
+                    .bound = state.licences[i],
+                    .enough = taken + count};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -144,26 +208,29 @@ std::optional<Failure> quota_failure(const State& state, const Job& job, const C
   if (auto failure = limit_failure(state, job.queue, charge)) return failure;
   const auto& path = state.path(job.queue);
   for (const QuotaId id : path) {
-    if (!job.preemptible && exceeds_guarantee(state, state.at(id), charge)) {
-      return Failure{Reason::kGuaranteeOnly, id};
+    if (job.preemptible) break;
+    if (const auto lack = beyond_guarantee(state, state.at(id), charge)) {
+      return Failure{Reason::kGuaranteeOnly, id, *lack};
     }
   }
   for (const QuotaId id : path) {
-    if (exceeds_user_limit(state.at(id), job.user, charge)) return Failure{Reason::kUserLimit, id};
+    if (const auto lack = beyond_user_limit(state.at(id), job.user, charge)) {
+      return Failure{Reason::kUserLimit, id, *lack};
+    }
   }
   for (const QuotaId id : path) {
-    if (exceeds_budget(state, id, job, charge)) return Failure{Reason::kBudget, id};
+    if (const auto lack = beyond_budget(state, id, job, charge)) {
+      return Failure{Reason::kBudget, id, *lack};
+    }
   }
-  if (!has_licences(state, *job.request, planning)) return Failure{Reason::kLicence, kRoot};
+  if (const auto lack = lacking_licence(state, *job.request, planning)) {
+    return Failure{Reason::kLicence, kRoot, *lack};
+  }
   return lend_failure(state, job.queue, charge);
 }
 
 bool has_licences(const State& state, const Request& request, bool planning) {
-  return std::ranges::all_of(request.licences, [&](const auto& wanted) {
-    const std::size_t i = wanted.first.value;
-    const std::int64_t leaving = planning ? 0 : state.licences_signalled[i];
-    return state.licences_active[i] + leaving + wanted.second <= state.licences[i];
-  });
+  return !lacking_licence(state, request, planning);
 }
 
 bool has_access(const State& state, QuotaId queue, UserId user) {

@@ -12,6 +12,7 @@ namespace artel::sched {
 struct Failure {
   Reason reason = Reason::kNone;
   QuotaId quota;
+  Shortage shortage;
 };
 
 /// C2's "within": at this node, and at each node of the path that states a guarantee.

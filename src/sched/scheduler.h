@@ -12,12 +12,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "base/result.h"
 #include "sched/facts.h"
+#include "sched/reason.h"
 
 namespace artel::sched {
 
@@ -45,38 +45,6 @@ struct Signalled {
   JobId job;
 };
 using Decision = std::variant<Started, Signalled>;
-
-/// Z1. kNone: looked at by no pass yet, or not waiting.
-enum class Reason : std::uint8_t {
-  kNone,
-  kFeatures,
-  kNodesDown,
-  kStrictOrder,
-  kReservation,
-  kBackoff,
-  kQuotaLimit,
-  kBorrowLimit,
-  kGuaranteeOnly,
-  kUserLimit,
-  kBudget,
-  kLicence,
-  kLendLimit,
-  kProtected,
-  kBackfill,
-  kTopology,
-  kResources,
-  kPreempting,
-};
-std::string_view reason_name(Reason reason);
-
-/// Why a job waits. `quota` is the node of the tree whose check failed, else 0.
-struct Wait {
-  Reason reason = Reason::kNone;
-  QuotaId quota;
-  std::optional<Time> planned_start;  // B2
-
-  bool operator==(const Wait&) const = default;
-};
 
 enum class Stage : std::uint8_t { kPending, kClaiming, kRunning, kSignalled };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "sched/booked.h"
@@ -99,21 +98,29 @@ class Walk {
       if (shares) {
         start(*job, std::move(*shares), find_reservation(state_, *job->reservation)->open);
       } else {
-        job->wait = {.reason = Reason::kReservation, .quota = {}, .planned_start = {}};
+        const Reservation& one = *find_reservation(state_, *job->reservation);
+        job->wait = {};
+        job->wait.reason = Reason::kReservation;
+        job->wait.reservation = one.id;
+        if (!one.open) job->wait.until = one.facts.start;
       }
     }
   }
 
   // Strict order, Q7 --------------------------------------------------------------------------
 
-  [[nodiscard]] bool is_stopped(const Job& job) const {
-    return std::ranges::any_of(state_.path(job.queue),
-                               [&](QuotaId quota) { return stopped_.contains(quota); });
+  /// The first job of a strict queue of the path that did not start; nullopt: there is none.
+  [[nodiscard]] std::optional<JobId> stopped_by(const Job& job) const {
+    for (const QuotaId quota : state_.path(job.queue)) {
+      const auto first = stopped_.find(quota);
+      if (first != stopped_.end()) return first->second;
+    }
+    return std::nullopt;
   }
 
   void stop_queues_of(const Job& job) {
     for (const QuotaId quota : state_.path(job.queue)) {
-      if (state_.at(quota).facts.strict_fifo) stopped_.insert(quota);
+      if (state_.at(quota).facts.strict_fifo) stopped_.try_emplace(quota, job.id);
     }
   }
 
@@ -121,8 +128,9 @@ class Walk {
 
   void treat(Job& job) {
     job.wait = {};
-    if (is_stopped(job)) {
+    if (const auto before = stopped_by(job)) {
       job.wait.reason = Reason::kStrictOrder;
+      job.wait.behind = *before;
       return;
     }
     const std::optional<Alike> alike = alike_of(job);
@@ -135,6 +143,7 @@ class Walk {
       stop_queues_of(job);
       if (in_backoff(job) && !ever_within(job)) {
         job.wait.reason = Reason::kBackoff;
+        job.wait.until = job.backoff_until;
         return;
       }
       if (auto found = find_eviction(job, Protection::kCounts)) return claim(job, *found);
@@ -283,16 +292,44 @@ class Walk {
     });
   }
 
+  [[nodiscard]] Wait wait_for(const Failure& failure) const {
+    Wait wait;
+    wait.reason = failure.reason;
+    wait.quota = failure.reason == Reason::kLendLimit ? largest_keeper(failure) : failure.quota;
+    wait.shortage = failure.shortage;
+    return wait;
+  }
+
+  /// Whose idle guarantee that nobody else may use is the largest, by name among equals.
+  [[nodiscard]] QuotaId largest_keeper(const Failure& failure) const {
+    const std::size_t r = failure.shortage.counted == Counted::kCores
+                              ? state_.cores()
+                              : failure.shortage.flavor.value;
+    QuotaId largest = kRoot;
+    std::int64_t most = 0;
+    for (const QuotaId child : state_.at(kRoot).children) {
+      const Quota& quota = state_.at(child);
+      const std::int64_t idle = quota.star[r] - use(quota, r);
+      const bool first_of_equals = idle == most && quota.facts.name < state_.at(largest).facts.name;
+      if (idle <= 0 || (idle <= most && !first_of_equals)) continue;
+      largest = child;
+      most = idle;
+    }
+    return largest;
+  }
+
   Wait reason_of(const Job& job) {
     const auto because = [](Reason reason) {
-      return Wait{.reason = reason, .quota = {}, .planned_start = {}};
+      Wait wait;
+      wait.reason = reason;
+      return wait;
     };
     const std::vector<Variant> allowed = allowed_variants(job);
     if (allowed.empty()) {
       const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request),
                                       job.request->flavors.front());
       const auto failure = quota_failure(state_, job, charge, false);
-      return {.reason = failure->reason, .quota = failure->quota, .planned_start = {}};
+      return wait_for(*failure);
     }
     if (find_eviction(job, Protection::kIgnored)) return because(Reason::kProtected);
     const bool may_fit = std::ranges::any_of(
@@ -392,7 +429,7 @@ class Walk {
   std::deque<Planned> plans_;  // addresses stay
   std::vector<std::uint32_t> plans_of_;
   PlanBook book_of_plans_;
-  std::set<QuotaId> stopped_;
+  std::map<QuotaId, JobId> stopped_;
   Evictable evictable_;
   RoomScreen rooms_;
   std::map<Alike, Wait> answers_;
