@@ -4,6 +4,7 @@
 
 #include "sched/shares.h"
 #include "sched/state.h"
+#include "sched/waiting.h"
 
 namespace artel::sched {
 namespace {
@@ -76,6 +77,7 @@ void hold(State& state, Job& job) {
     node.free_gpus -= share.gpus;
   }
   state.active.insert(job.id);
+  if (job.array) ++state.arrays.at(*job.array).holding;
 }
 
 void drop(State& state, Job& job) {
@@ -85,6 +87,7 @@ void drop(State& state, Job& job) {
     holders.erase(std::ranges::find(holders, &job));
   }
   state.active.erase(job.id);
+  if (job.array) --state.arrays.at(*job.array).holding;
 }
 
 void signal(State& state, Job& job) {
@@ -123,6 +126,7 @@ void release(State& state, Job& job) {
   job.charge = {};
   job.limit_end.reset();
   job.wait = {};
+  watch_wait(state, job);
 }
 
 void advance(State& state, Time now) { state.now = std::max(state.now, now); }

@@ -67,7 +67,7 @@ class Search {
 
   [[nodiscard]] bool fair_counts() const {
     return state_.policy.fair_preemption &&
-           state_.now - job_.pending_since >= state_.policy.fair_patience;
+           state_.now - waits_since(job_) >= state_.policy.fair_patience;
   }
 
   /// Whether any pool of others could give something: p is within some node of its path.

@@ -13,6 +13,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "sched/dependency.h"
 
 namespace artel::sched {
 
@@ -132,8 +133,9 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+/// A job, or one task of an array (J1). Classes are resolved before (K1).
 struct JobFacts {
-  JobId id;  // order of submission among equals
+  JobId id;  // order of submission among equals; of an array: of the indexes (O4)
   QuotaId queue;
   UserId user;
   Request request;
@@ -141,6 +143,21 @@ struct JobFacts {
   bool preemptible = true;
   Duration grace{};
   std::optional<ReservationId> reservation;
+  std::string name;                  // of the job, for kSingleton
+  std::optional<ArrayId> array;      // whose task it is
+  bool held = false;                 // W6
+  std::optional<Time> begin;         // W3
+  std::optional<Time> deadline;      // W4; needs a limit
+  std::optional<Duration> max_wait;  // T1: for the first start, from the submit
+  Dependencies after;                // rules D
+
+  // Of a job that the core is told of again, after a restart of the driver. Dependencies that were
+  // met are left out (D4).
+
+  bool has_started = false;           // once, in whichever attempt
+  std::optional<Time> submitted;      // nullopt: now
+  std::optional<Time> ready;          // W2; nullopt: found out by the core
+  std::optional<Time> pending_since;  // O2; nullopt: now
 };
 
 /// R1: named nodes, or a count of nodes that the core chooses. Maintenance has no owner. Standing

@@ -4,6 +4,7 @@
 
 #include "sched/checks.h"
 #include "sched/shares.h"
+#include "sched/waiting.h"
 
 namespace artel::sched {
 namespace {
@@ -62,19 +63,29 @@ Line::Line(State& state)
   for (auto& [id, job] : state.jobs) {
     job.treated = false;
     if (job.stage != Stage::kPending || job.reservation) continue;
+    job.wait = obstacle(state, job);
+    if (job.wait.reason != Reason::kNone) continue;
     pools_[job.pool.value].jobs.push_back(&job);
     if (is_starving(state, job)) starving_.push_back(&job);
   }
   for (Pool& pool : pools_) sort_line(state, pool.jobs);
   std::ranges::sort(starving_, {}, [](const Job* job) {
-    return std::tuple(job->pending_since, job->ready, job->id);
+    return std::tuple(waits_since(*job), job->ready, job->id);
   });
   rebuild(kRoot);
 }
 
+/// J2, J4: who has no slot any more is told so and stands outside.
+bool Line::is_done(Job& job) const {
+  if (job.treated || has_slot(state_, job)) return job.treated;
+  job.wait = {.reason = Reason::kArrayThrottle};
+  job.treated = true;
+  return true;
+}
+
 Job* Line::own_head(QuotaId quota) {
   Pool& pool = pools_[quota.value];
-  while (pool.head < pool.jobs.size() && pool.jobs[pool.head]->treated) ++pool.head;
+  while (pool.head < pool.jobs.size() && is_done(*pool.jobs[pool.head])) ++pool.head;
   return pool.head < pool.jobs.size() ? pool.jobs[pool.head] : nullptr;
 }
 
@@ -135,7 +146,7 @@ void Line::changed(QuotaId queue) {
 void Line::all_changed() { rebuild(kRoot); }
 
 Job* Line::longest_starving() {
-  while (next_starving_ < starving_.size() && starving_[next_starving_]->treated) ++next_starving_;
+  while (next_starving_ < starving_.size() && is_done(*starving_[next_starving_])) ++next_starving_;
   return next_starving_ < starving_.size() ? starving_[next_starving_] : nullptr;
 }
 
@@ -154,7 +165,9 @@ Job* Line::next() {
 std::vector<Job*> reservation_line(State& state) {
   std::vector<Job*> jobs;
   for (auto& [id, job] : state.jobs) {
-    if (job.stage == Stage::kPending && job.reservation) jobs.push_back(&job);
+    if (job.stage != Stage::kPending || !job.reservation) continue;
+    job.wait = obstacle(state, job);
+    if (job.wait.reason == Reason::kNone) jobs.push_back(&job);
   }
   sort_line(state, jobs);
   return jobs;

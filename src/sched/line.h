@@ -39,6 +39,7 @@ class Line {
     std::size_t head = 0;
   };
 
+  bool is_done(Job& job) const;
   Job* own_head(QuotaId quota);
   Job* head(QuotaId quota);
   void update_path(QuotaId pool);

@@ -11,11 +11,16 @@
 
 namespace artel::sched {
 
-/// Z1. kNone: looked at by no pass yet, or not waiting.
+/// Z1, in its order. kNone: looked at by no pass yet, or not waiting.
 enum class Reason : std::uint8_t {
   kNone,
+  kHeld,
+  kDependency,
+  kBeginTime,
   kFeatures,
   kNodesDown,
+  kRequeued,
+  kArrayThrottle,
   kStrictOrder,
   kReservation,
   kBackoff,
@@ -27,6 +32,7 @@ enum class Reason : std::uint8_t {
   kLicence,
   kLendLimit,
   kProtected,
+  kDeadlineUnreachable,
   kBackfill,
   kTopology,
   kResources,
@@ -73,7 +79,9 @@ struct Wait {
   /// minimum run time ends last. Preempting: who has to leave and may take longest. 0: nobody.
   JobId behind;
   Shortage shortage;
-  /// Protected, Backoff, Reservation, Preempting: until when at the latest.
+  /// Protected, Backoff, Reservation, Preempting, BeginTime, Requeued: until when at the latest.
+  /// DeadlineUnreachable: before that it cannot start as far as the limits say, which is after its
+  /// latest start.
   std::optional<Time> until;
   std::optional<Time> planned_start;  // B2
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include "base/assert.h"
 #include "sched/booked.h"
 #include "sched/checks.h"
 #include "sched/shares.h"
 #include "sched/state.h"
+#include "sched/waiting.h"
 #include "sched/walk.h"
 
 namespace artel::sched {
@@ -94,14 +97,70 @@ bool ever_fits(State& state, const Job& job) {
   return false;
 }
 
+Job job_of(const State& state, const JobFacts& facts, std::shared_ptr<const Shape> shape) {
+  const Time submitted = facts.submitted.value_or(state.now);
+  const Time ready = std::max(submitted, facts.begin.value_or(submitted));
+  return {.id = facts.id,
+          .queue = facts.queue,
+          .pool = pool_of(state, facts.queue),
+          .team = team_of(state, facts.queue),
+          .user = facts.user,
+          .request = std::move(shape),
+          .priority = facts.priority,
+          .preemptible = facts.preemptible,
+          .grace = facts.grace,
+          .reservation = facts.reservation,
+          .name = facts.name,
+          .array = facts.array,
+          .held = facts.held,
+          .has_started = facts.has_started,
+          .begin = facts.begin,
+          .deadline = facts.deadline,
+          .max_wait = facts.max_wait,
+          .missing = {},
+          .wait_end = {},
+          .submitted = submitted,
+          .ready = facts.ready.value_or(ready),
+          .pending_since = facts.pending_since.value_or(state.now),
+          .shares = {}};
+}
+
+/// W4 at submit.
+Result<> check_deadline(const Job& job) {
+  if (!job.deadline) return {};
+  const auto latest = latest_start(job);
+  if (!latest) {
+    return fail(ErrorCode::kInvalidArgument,
+                "deadline: the job has no wall time limit, so it is not known when it must start; "
+                "state a limit");
+  }
+  if (std::max(job.submitted, job.begin.value_or(job.submitted)) <= *latest) return {};
+  return fail(ErrorCode::kNeverFits,
+              "deadline: the run would end after it even if it began at once (or at its begin "
+              "time); give a later deadline or a shorter wall time limit");
+}
+
+std::vector<Decision> take_given_up(State& state) {
+  std::vector<Decision> decisions;
+  std::ranges::move(std::exchange(state.given_up, {}), std::back_inserter(decisions));
+  return decisions;
+}
+
 }  // namespace
 
 std::string_view reason_name(Reason reason) {
-  constexpr std::array<std::string_view, 18> kNames = {
-      "None",       "Features",    "NodesDown",     "StrictOrder", "Reservation", "Backoff",
-      "QuotaLimit", "BorrowLimit", "GuaranteeOnly", "UserLimit",   "Budget",      "License",
-      "LendLimit",  "Protected",   "Backfill",      "Topology",    "Resources",   "Preempting"};
+  constexpr std::array<std::string_view, 24> kNames = {
+      "None",      "Held",       "Dependency",    "BeginTime",     "Features",
+      "NodesDown", "Requeued",   "ArrayThrottle", "StrictOrder",   "Reservation",
+      "Backoff",   "QuotaLimit", "BorrowLimit",   "GuaranteeOnly", "UserLimit",
+      "Budget",    "License",    "LendLimit",     "Protected",     "DeadlineUnreachable",
+      "Backfill",  "Topology",   "Resources",     "Preempting"};
   return kNames.at(static_cast<std::size_t>(reason));
+}
+
+std::string_view give_up_name(GiveUp cause) {
+  constexpr std::array<std::string_view, 3> kNames = {"DependencyNeverMet", "Deadline", "MaxWait"};
+  return kNames.at(static_cast<std::size_t>(cause));
 }
 
 Scheduler::Scheduler(const Setup& setup, Time now) : state_(std::make_unique<State>(setup, now)) {}
@@ -116,19 +175,9 @@ Scheduler::~Scheduler() = default;
 
 Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   advance(*state_, now);
-  Job job{.id = facts.id,
-          .queue = facts.queue,
-          .pool = pool_of(*state_, facts.queue),
-          .team = team_of(*state_, facts.queue),
-          .user = facts.user,
-          .request = intern(*state_, facts.request),
-          .priority = facts.priority,
-          .preemptible = facts.preemptible,
-          .grace = facts.grace,
-          .reservation = facts.reservation,
-          .ready = now,
-          .pending_since = now,
-          .shares = {}};
+  Job job = job_of(*state_, facts, intern(*state_, facts.request));
+  if (auto shape = check_deadline(job); !shape) return shape;
+  if (auto known = check_dependencies(*state_, facts); !known) return known;
   state_->user_past.try_emplace(facts.user, 0);
   if (!has_access(*state_, job.queue, job.user)) {
     return fail(ErrorCode::kPermissionDenied, "queue: the user may not submit to it");
@@ -139,21 +188,38 @@ Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   if (!ever_fits(*state_, job)) {
     return fail(ErrorCode::kNeverFits, "the job could not start on the empty cluster");
   }
-  ARTEL_ASSERT(state_->jobs.emplace(job.id, std::move(job)).second);
+  const auto [entry, is_new] = state_->jobs.emplace(job.id, std::move(job));
+  ARTEL_ASSERT(is_new);
+  enter(*state_, entry->second, facts);
   return {};
 }
 
-void Scheduler::end(Time now, JobId id) {
+void Scheduler::end(Time now, JobId id, Ended how) {
   advance(*state_, now);
-  release(*state_, state_->jobs.at(id));
-  state_->jobs.erase(id);
+  finish(*state_, id, how == Ended::kCompleted);
+  resolve(*state_);
 }
 
-void Scheduler::requeue(Time now, JobId id) {
+void Scheduler::requeue(Time now, JobId id, std::optional<Time> retry_at) {
   advance(*state_, now);
   Job& job = state_->jobs.at(id);
   release(*state_, job);
   job.pending_since = now;
+  job.retry_at = retry_at.value_or(now);
+}
+
+void Scheduler::set_held(Time now, JobId id, bool held) {
+  advance(*state_, now);
+  Job& job = state_->jobs.at(id);
+  job.held = held;
+  if (held && job.stage == Stage::kClaiming) release(*state_, job);
+}
+
+void Scheduler::set_array(Time now, const ArrayFacts& facts) {
+  advance(*state_, now);
+  Array& array = state_->arrays[facts.id];
+  array.throttle = facts.throttle;
+  if (facts.was) array.worst = std::max(array.worst, *facts.was);
 }
 
 void Scheduler::checkpoint(Time now, JobId id, Time at) {
@@ -208,7 +274,17 @@ std::vector<Decision> Scheduler::begin_reservations(Time now) {
 std::vector<Decision> Scheduler::pass(Time now) {
   advance(*state_, now);
   settle(*state_);
-  return walk(*state_);
+  sched::end_waits(*state_, true);
+  std::vector<Decision> decisions = take_given_up(*state_);
+  std::ranges::move(walk(*state_), std::back_inserter(decisions));
+  resolve(*state_);
+  return decisions;
+}
+
+std::vector<Decision> Scheduler::end_waits(Time now) {
+  advance(*state_, now);
+  sched::end_waits(*state_, false);
+  return take_given_up(*state_);
 }
 
 std::optional<Time> Scheduler::next_wake(Time now) const {
@@ -221,11 +297,17 @@ std::optional<Time> Scheduler::next_wake(Time now) const {
     add(one.facts.start);
     add(one.facts.end);
   }
+  for (const auto& [time, id] : state_->wait_ends) {
+    add(time);
+    if (time > now) break;
+  }
   for (const auto& [id, job] : state_->jobs) {
     if (job.stage == Stage::kPending) {
       add(job.backoff_until);
-      if (policy.fair_preemption) add(job.pending_since + policy.fair_patience);
-      add(job.pending_since + policy.starve_after);
+      add(job.retry_at);
+      add(job.ready);
+      if (policy.fair_preemption) add(waits_since(job) + policy.fair_patience);
+      add(waits_since(job) + policy.starve_after);
     } else if (job.stage == Stage::kRunning) {
       add(job.start + policy.protect_reclaim);
       add(job.start + policy.protect_priority);
@@ -245,6 +327,11 @@ std::optional<Stage> Scheduler::stage(JobId id) const {
 Wait Scheduler::wait(JobId id) const {
   const auto job = state_->jobs.find(id);
   return job == state_->jobs.end() ? Wait{} : job->second.wait;
+}
+
+std::vector<Dependency> Scheduler::missing(JobId id) const {
+  const auto job = state_->jobs.find(id);
+  return job == state_->jobs.end() ? std::vector<Dependency>{} : job->second.missing;
 }
 
 std::vector<JobId> Scheduler::borrowed() const {

@@ -39,12 +39,22 @@ struct Share {
 struct Started {
   JobId job;
   std::vector<Share> shares;
+  std::optional<Time> limit_end = {};  // of its time limit or, if that is earlier, its deadline
 };
 /// The job is told to leave and has its grace. Without a grace it is gone at once.
 struct Signalled {
   JobId job;
 };
-using Decision = std::variant<Started, Signalled>;
+/// Z4: ends that the scheduler makes.
+enum class GiveUp : std::uint8_t { kDependencyNeverMet, kDeadline, kMaxWait };
+std::string_view give_up_name(GiveUp cause);
+/// The job is over and forgotten, whatever it claimed is free. Nothing is reported back by end().
+struct GivenUp {
+  JobId job;
+  GiveUp cause = GiveUp::kDependencyNeverMet;
+  std::optional<Dependency> decided_by = {};  // D6: the part that cannot be met any more
+};
+using Decision = std::variant<Started, Signalled, GivenUp>;
 
 enum class Stage : std::uint8_t { kPending, kClaiming, kRunning, kSignalled };
 
@@ -61,14 +71,22 @@ class Scheduler {
 
   // Facts. Jobs that are named must be known.
 
-  /// kPermissionDenied: access lists (Q6); kNeverFits: it could not start on the empty cluster, or
-  /// names a word that no node has (N1); kInvalidArgument: the amounts of GPUs (U1), the expression
-  /// (N1) or the spares (H1) are none.
+  /// kInvalidArgument: the shape makes no sense, the amounts of GPUs (U1), the expression (N1) or
+  /// the spares (H1) are none, or a deadline has no limit; kPermissionDenied: access lists (Q6);
+  /// kNeverFits: it could not start on the empty cluster, names a word that no node has (N1), or
+  /// could not start in time for its deadline (W4); kNotFound: it depends on a job that is neither
+  /// known nor told to be over (D2). The tasks of an array are submitted in one instant, in the
+  /// order of their indexes.
   Result<> submit(Time now, const JobFacts& job);
-  /// The job is over, whether it ran or waited, and is forgotten.
-  void end(Time now, JobId job);
-  /// Its run is over, it waits again in its old place.
-  void requeue(Time now, JobId job);
+  /// The job is over, whether it ran or waited, and is forgotten. Who waits for it is eligible from
+  /// the next pass on, or is given up in it (D6).
+  void end(Time now, JobId job, Ended how);
+  /// Its run is over, it waits again in its old place; for the reason Requeued until `retry_at`.
+  void requeue(Time now, JobId job, std::optional<Time> retry_at = {});
+  /// W6. A claim is given up; who runs, runs on, and is held when it waits again.
+  void set_held(Time now, JobId job, bool held);
+  /// J2, J5: at any time, also before the first task.
+  void set_array(Time now, const ArrayFacts& array);
   /// The job saved its work at `at`.
   void checkpoint(Time now, JobId job, Time at);
   /// The jobs on a failed node are reported by requeue() or end() right after this; claims on it
@@ -98,13 +116,17 @@ class Scheduler {
   /// that are not to be requeued.
   std::optional<std::vector<Share>> swap(Time now, JobId job, const std::vector<NodeId>& lost);
 
-  // One instant: first the reservations that end, then facts, then the following two.
+  // One instant: first the reservations that end, then facts, then begin_reservations(), passes
+  // until one is empty, and end_waits(); if that gives up anybody, passes again.
 
   void end_reservations(Time now);
   /// Signals for reservations (R4), and those whose start has come.
   std::vector<Decision> begin_reservations(Time now);
   /// One walk over the pending jobs. Empty: nothing changes at this instant any more.
   std::vector<Decision> pass(Time now);
+  /// T1, W4: jobs whose maximum wait or latest start has come and that have not started. They are
+  /// given up.
+  std::vector<Decision> end_waits(Time now);
 
   /// The earliest time after `now` at which a pass may decide differently without a new fact.
   [[nodiscard]] std::optional<Time> next_wake(Time now) const;
@@ -113,6 +135,8 @@ class Scheduler {
 
   [[nodiscard]] std::optional<Stage> stage(JobId job) const;
   [[nodiscard]] Wait wait(JobId job) const;
+  /// D7: what it still waits for.
+  [[nodiscard]] std::vector<Dependency> missing(JobId job) const;
   /// Active jobs that some guarantee node of their path does not cover (C2), ascending.
   [[nodiscard]] std::vector<JobId> borrowed() const;
   /// F1, by flavor and cores.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
+
+#include "sched/waiting.h"
 
 namespace artel::sched {
 namespace {
@@ -24,13 +27,22 @@ Covered covered_below(const State& state, QuotaId id) {
   return below;
 }
 
+/// Of an array only so many tasks count as it has slots free; `slots`: how many have been counted.
+bool takes_free_slot(const State& state, const Job& job, std::map<ArrayId, std::uint32_t>& slots) {
+  if (!job.array) return true;
+  const Array& array = state.arrays.at(*job.array);
+  return !array.throttle || array.holding + slots[*job.array]++ < *array.throttle;
+}
+
 /// What active and pending jobs and open reservations of a node of the tree itself ask for.
 Amounts own_demand(const State& state, std::size_t resource) {
   Amounts own(state.quotas.size(), 0);
+  std::map<ArrayId, std::uint32_t> slots;
   for (const auto& [id, job] : state.jobs) {
     Charge asked;
     if (is_active(job) && !job.inside) asked = job.charge;
-    if (job.stage == Stage::kPending && !job.reservation) {
+    if (job.stage == Stage::kPending && !job.reservation && is_eligible(state, job) &&
+        takes_free_slot(state, job, slots)) {
       asked =
           charge_of(state, *job.request, largest_size(*job.request), job.request->flavors.front());
     }

@@ -226,7 +226,7 @@ std::int64_t use(const Quota& quota, std::size_t resource) {
 }
 
 bool is_starving(const State& state, const Job& job) {
-  return job.stage == Stage::kPending && state.now - job.pending_since >= state.policy.starve_after;
+  return job.stage == Stage::kPending && state.now - waits_since(job) >= state.policy.starve_after;
 }
 
 std::int64_t lost_work(const State& state, const Job& job) {

@@ -4,6 +4,7 @@
 // Private to src/sched.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -44,8 +45,20 @@ struct Job {
   Stage stage = Stage::kPending;
   Duration grace{};
   std::optional<ReservationId> reservation;
+  std::string name;
+  std::optional<ArrayId> array;
+  bool held = false;         // W6
+  bool has_started = false;  // once
+  std::optional<Time> begin;
+  std::optional<Time> deadline;
+  std::optional<Duration> max_wait;
+  std::vector<Dependency> missing;  // what it waits for; empty: nothing
+  bool any_is_enough = false;       // of that (D2)
+  std::optional<Time> wait_end;     // as in State::wait_ends
+  Time submitted;
   Time ready;          // W2
   Time pending_since;  // O2
+  Time retry_at;       // not before (Z1, Requeued)
   Time start;
   std::optional<Time> limit_end;
   Time saved_at;
@@ -108,6 +121,17 @@ struct Reservation {
   bool open = false;
 };
 
+/// Tasks that belong together (J), from the first to the last that is not over.
+struct Array {
+  std::optional<std::uint32_t> throttle;
+  std::uint32_t holding{};              // tasks that hold something (J2)
+  std::uint32_t taken{};                // in this pass: those, and planned starts
+  std::uint32_t left{};                 // tasks that are not over,
+  std::uint32_t unstarted{};            // and of those the ones that have never started
+  Outcome worst = Outcome::kCompleted;  // of those that are over
+  std::set<JobId> dependents;
+};
+
 /// A planned start of B2.
 struct Planned {
   const Job* job{};
@@ -143,6 +167,12 @@ struct State {
   std::shared_ptr<const State> blank;  // empty and healthy, for Q6; null: to be made
   /// Whether a shape finds a place there, by flavor; the queue matters where nodes have owners.
   std::map<std::pair<std::uint64_t, QuotaId>, std::vector<bool>> placeable;
+  std::map<ArrayId, Array> arrays;
+  std::map<JobId, std::set<JobId>> dependents;                      // by what they wait for
+  std::map<std::pair<UserId, std::string>, std::set<JobId>> names;  // jobs of one user and name
+  std::set<std::pair<Time, JobId>> wait_ends;                       // T1, W4
+  std::set<JobId> to_resolve;     // their dependencies are to be looked at again
+  std::vector<GivenUp> given_up;  // not told yet
   std::uint64_t claims{};
   std::uint32_t last_reservation{};
   Time now;
@@ -173,6 +203,10 @@ void derive_capacity(State& state);
 [[nodiscard]] std::int64_t use(const Quota& quota, std::size_t resource);
 [[nodiscard]] inline bool is_active(const Job& job) {
   return (job.stage == Stage::kRunning || job.stage == Stage::kClaiming) && !job.assumed_gone;
+}
+/// Since when it waits in earnest (O2, F3).
+[[nodiscard]] inline Time waits_since(const Job& job) {
+  return std::max(job.ready, job.pending_since);
 }
 [[nodiscard]] bool is_starving(const State& state, const Job& job);
 /// GPUs x time since the last save or the start (thousandths x ms).

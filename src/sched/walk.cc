@@ -11,6 +11,7 @@
 #include "sched/future.h"
 #include "sched/line.h"
 #include "sched/screen.h"
+#include "sched/waiting.h"
 
 namespace artel::sched {
 namespace {
@@ -25,6 +26,7 @@ class Walk {
         rooms_(state) {}
 
   std::vector<Decision> run() {
+    begin_slots(state_);
     start_claims();
     start_in_reservations();
     Line line(state_);
@@ -47,17 +49,21 @@ class Walk {
   }
 
   void start(Job& job, std::vector<Share> shares, bool inside) {
+    if (job.stage == Stage::kPending) take_slot(state_, job);
     job.stage = Stage::kRunning;
     job.inside = inside;
     job.start = state_.now;
     job.saved_at = state_.now;
     job.limit_end = end_of_run(job, state_.now);
+    if (job.deadline) job.limit_end = std::min(*job.limit_end, *job.deadline);
     job.shares = std::move(shares);
     job.charge = charge_of_shares(job.shares);
     job.wait = {};
     hold(state_, job);
     book(state_, job, 1);
-    decisions_.emplace_back(Started{job.id, job.shares});
+    note_start(state_, job);
+    decisions_.emplace_back(
+        Started{.job = job.id, .shares = job.shares, .limit_end = job.limit_end});
     evictable_.started(job);
     answers_.clear();
     if (ends_ && job.limit_end) add_end(*job.limit_end);
@@ -92,6 +98,10 @@ class Walk {
   /// O0, second half.
   void start_in_reservations() {
     for (Job* job : reservation_line(state_)) {
+      if (!has_slot(state_, *job)) {
+        job->wait = {.reason = Reason::kArrayThrottle};
+        continue;
+      }
       FlavorId flavor;
       std::uint32_t size = 0;
       auto shares = place_inside(state_, *job, flavor, size);
@@ -253,6 +263,7 @@ class Walk {
       signal(state_, state_.jobs.at(id));
       decisions_.emplace_back(Signalled{id});
     }
+    take_slot(state_, job);
     job.stage = Stage::kClaiming;
     job.shares = std::move(found.plan.shares);
     job.charge = charge_of(state_, *job.request, smallest_size(*job.request), found.flavor);
@@ -371,6 +382,9 @@ class Walk {
     plans_.push_back(std::move(*plan));
     book_of_plans_.add(plans_.back());
     if (plans_.back().end) add_end(*plans_.back().end);
+    if (!job.array) return;
+    take_slot(state_, job);
+    line_->changed(job.queue);
   }
 
   void add_end(Time time) {

@@ -34,7 +34,7 @@ class CoreEngine : public Engine {
   }
 
   void end(Minute now, const std::string& job) override {
-    scheduler_.end(time_of(now), ids_.at(job));
+    scheduler_.end(time_of(now), ids_.at(job), sched::Ended::kCompleted);
   }
 
   void requeue(Minute now, const std::string& job, Requeue) override {

@@ -74,7 +74,7 @@ class Artel : public Policy {
 
   void end(Seconds now, TaskIndex task) override {
     leave(task);
-    scheduler_.end(time_of(now), id_of(task));
+    scheduler_.end(time_of(now), id_of(task), sched::Ended::kCompleted);
   }
   void requeue(Seconds now, TaskIndex task) override {
     leave(task);
