@@ -265,7 +265,9 @@ std::optional<std::vector<Share>> place_inside(const State& state, const Job& jo
   if (!one.open && !one.facts.flex) return std::nullopt;
   if (!one.facts.flex && (!end || *end > one.facts.end)) return std::nullopt;
   if (!has_licences(state, *job.request, false)) return std::nullopt;
-  const Rooms rooms(state, {.from = state.now, .end = end, .inside = one.id}, nullptr);
+  const Interval interval{
+      .from = state.now, .end = end, .inside = one.id, .sharer = sharer_of(state, job)};
+  const Rooms rooms(state, interval, nullptr);
   for (const std::uint32_t nodes : sizes_of(*job.request)) {
     for (const FlavorId of : job.request->flavors) {
       const Charge charge = charge_of(state, *job.request, nodes, of);

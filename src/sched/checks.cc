@@ -78,10 +78,12 @@ std::optional<Failure> lend_failure(const State& state, QuotaId queue, const Cha
       (void)Climb::star_with(state.at(id), r, amount, delta);
     }
     const std::int64_t star = root.star_below[r] + delta;
-    if (failure || star <= state.capacity[r]) return;
+    if (star <= state.capacity[r]) return;
     std::int64_t plain = amount;
     for (const QuotaId child : root.children) plain += use(state.at(child), r);
-    failure = Failure{plain <= state.capacity[r] ? Reason::kLendLimit : Reason::kNone, kRoot,
+    const bool lacks_lent = plain <= state.capacity[r];
+    if (failure && !lacks_lent) return;
+    failure = Failure{lacks_lent ? Reason::kLendLimit : Reason::kNone, kRoot,
                       short_of(state, charge, r, state.capacity[r], root.star_below[r], star)};
   });
   return failure;

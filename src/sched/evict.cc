@@ -70,24 +70,22 @@ class Search {
            state_.now - waits_since(job_) >= state_.policy.fair_patience;
   }
 
-  /// Whether any pool of others could give something: p is within some node of its path.
+  /// Whether any pool of others could give something: p is within some node of its path. Step 3
+  /// counts p's side without V2's jobs; the most that this can help is all of them.
   [[nodiscard]] bool may_reclaim_at_all() const {
-    return fair_counts() || std::ranges::any_of(state_.path(job_.pool), [&](QuotaId np) {
-             return is_within(state_, np, reduced_charge());
-           });
-  }
-
-  /// Step 3 counts p's side without V2's jobs; the most that this can help is all of them.
-  [[nodiscard]] Charge reduced_charge() const {
-    Charge charge = charge_;
-    for (const Candidate& one : candidates_) {
-      if (!one.own) continue;
-      if (one.job->charge.flavor == charge.flavor) charge.gpus -= one.job->charge.gpus;
-      charge.cores -= one.job->charge.cores;
+    if (fair_counts()) return true;
+    Amounts own(state_.flavors + 1, 0);
+    for (const Candidate& one : own_) {
+      for_each(state_, one.job->charge, [&](std::size_t r, std::int64_t held) { own[r] += held; });
     }
-    charge.gpus = std::max<std::int64_t>(charge.gpus, charge_.gpus > 0 ? 1 : 0);
-    charge.cores = std::max<std::int64_t>(charge.cores, charge_.cores > 0 ? 1 : 0);
-    return charge;
+    return std::ranges::any_of(state_.path(job_.pool), [&](QuotaId np) {
+      bool within = true;
+      for_each(state_, charge_, [&](std::size_t r, std::int64_t amount) {
+        const std::int64_t least = use(state_.at(np), r) + amount - own[r];
+        within = within && least <= state_.at(np).guarantee[r];
+      });
+      return within;
+    });
   }
 
   void find_candidates() {
@@ -202,7 +200,8 @@ class Search {
             {.from = state_.now,
              .end = end_of_run(job_, start_after(victims)),
              .plans_count = PlansCount::kAlways,
-             .signalled_gone = true},
+             .signalled_gone = true,
+             .sharer = sharer_of(state_, job_)},
             &plans_};
   }
 
@@ -222,7 +221,7 @@ class Search {
     if (job_.request->parts.size() != 1) return true;
     const Rooms room = rooms(victims);
     const Part& part = job_.request->parts.front();
-    std::uint32_t left = variant_.size;
+    std::uint32_t left = nodes_of(*job_.request, variant_.size);
     for (const NodeIndex node : members()) {
       if (state_.nodes[node].flavor != variant_.flavor) continue;
       if (!is_candidate(state_, job_, variant_.flavor, part, node, room.at(node))) continue;
@@ -330,7 +329,7 @@ class Search {
     std::optional<Eviction> best;
     for (const auto& domain : domains()) {  // in the order of names
       domain_ = domain;
-      if (members().size() < variant_.size) continue;
+      if (members().size() < nodes_of(*job_.request, variant_.size)) continue;
       auto plan = try_domain();
       if (plan && (!best || cost(*plan) < cost(*best))) best = std::move(plan);
     }

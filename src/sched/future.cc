@@ -35,7 +35,9 @@ std::optional<Time> earliest_possible(const State& state, const Job& job, const 
       std::max({state.leaves.size(), state.blocks.size(), std::size_t{1}}));
   std::vector<Time> ends;
   const auto fits_at = [&](NodeIndex node, Time time) {
-    const Rooms rooms(state, {.from = time, .end = end_of_run(job, time)}, &plans);
+    const Rooms rooms(state,
+                      {.from = time, .end = end_of_run(job, time), .sharer = sharer_of(state, job)},
+                      &plans);
     return is_candidate(state, job, variant.flavor, part, node, rooms.at(node));
   };
   for (const NodeIndex i : state.by_name) {
@@ -50,10 +52,11 @@ std::optional<Time> earliest_possible(const State& state, const Job& job, const 
     const auto first = std::ranges::find_if(ends, [&](Time time) { return fits_at(i, time); });
     if (first != ends.end()) of_domain.push_back(*first);
   }
+  const std::uint32_t wanted = nodes_of(request, variant.size);
   std::optional<Time> earliest;
   for (auto& of_domain : times) {
-    if (of_domain.size() < variant.size || variant.size == 0) continue;
-    const auto last = of_domain.begin() + (variant.size - 1);
+    if (of_domain.size() < wanted || wanted == 0) continue;
+    const auto last = of_domain.begin() + (wanted - 1);
     std::ranges::nth_element(of_domain, last);
     if (!earliest || *last < *earliest) earliest = *last;
   }
@@ -61,7 +64,9 @@ std::optional<Time> earliest_possible(const State& state, const Job& job, const 
 }
 
 std::uint32_t nodes_now(const State& state, const Job& job, FlavorId flavor) {
-  const Rooms rooms(state, {.from = state.now, .end = end_of_run(job, state.now)}, nullptr);
+  const Interval interval{
+      .from = state.now, .end = end_of_run(job, state.now), .sharer = sharer_of(state, job)};
+  const Rooms rooms(state, interval, nullptr);
   const Part& part = job.request->parts.front();
   std::uint32_t count = 0;
   for (const NodeIndex i : state.by_name) {

@@ -8,6 +8,15 @@ namespace {
 
 using Nodes = std::vector<NodeIndex>;
 
+/// M3: the job gets all that the node has.
+Share whole_node(NodeIndex node, const Node& on) {
+  return {.node = NodeId{node},
+          .gpus = on.gpus,
+          .cores = on.cores,
+          .memory = on.memory,
+          .devices = on.shared ? all_devices(on.gpus) : 0};
+}
+
 /// One search: rooms are looked up once a node, taken nodes are marked.
 class Search {
  public:
@@ -16,6 +25,7 @@ class Search {
       : state_(state),
         job_(job),
         variant_(variant),
+        room_of_(rooms),
         where_(where),
         parts_(parts_of(*job.request, variant.size)) {
     rooms_.resize(state.nodes.size());
@@ -76,12 +86,19 @@ class Search {
     std::ranges::partial_sort(fitting, last, {}, key);
     for (auto node = fitting.begin(); node != last; ++node) {
       used_[*node] = true;
-      const Node& on = state_.nodes[*node];
-      shares.push_back({.node = NodeId{*node},
-                        .gpus = job_.request->exclusive ? on.gpus : part.gpus,
-                        .cores = part.cores,
-                        .memory = part.memory});
+      shares.push_back(share_on(*node, part));
     }
+  }
+
+  [[nodiscard]] Share share_on(NodeIndex node, const Part& part) const {
+    const Node& on = state_.nodes[node];
+    if (job_.request->exclusive) return whole_node(node, on);
+    const Need need = need_on(on, part);
+    return {.node = NodeId{node},
+            .gpus = part.gpus,
+            .cores = need.cores,
+            .memory = need.memory,
+            .devices = room_of_.choose_devices(node, part.gpus)};
   }
 
   /// P4. Members of `among` by leaf, leaves in the order of names.
@@ -226,6 +243,7 @@ class Search {
   const State& state_;
   const Job& job_;
   Variant variant_;
+  const Rooms& room_of_;
   Place where_;
   std::vector<Part> parts_;
   std::vector<Room> rooms_;
@@ -244,8 +262,14 @@ bool is_candidate(const State& state, const Job& job, FlavorId flavor, const Par
   const Node& on = state.nodes[node];
   if (!room.open || on.flavor != flavor) return false;
   if (on.owner && !is_below(state, job.queue, *on.owner)) return false;
-  if (job.request->exclusive && !room.empty) return false;
-  return room.gpus >= part.gpus && room.cores >= part.cores && room.memory >= part.memory;
+  if (job.request->exclusive) {  // M3
+    return room.empty && on.gpus >= part.gpus && on.cores >= part.cores && on.memory >= part.memory;
+  }
+  if (room.gpus < part.gpus || (is_share(part.gpus) ? room.share : room.whole) < part.gpus) {
+    return false;
+  }
+  const Need need = need_on(on, part);
+  return room.cores >= need.cores && room.memory >= need.memory;
 }
 
 std::optional<std::vector<Share>> place(const State& state, const Job& job, const Variant& variant,

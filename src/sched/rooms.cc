@@ -5,9 +5,14 @@
 namespace artel::sched {
 namespace {
 
-void subtract(Room& room, const std::vector<Share>& shares, NodeIndex node, bool exclusive) {
+const Share* share_on(const std::vector<Share>& shares, NodeIndex node) {
   const auto share = std::ranges::find(shares, NodeId{node}, &Share::node);
-  if (share == shares.end()) return;
+  return share == shares.end() ? nullptr : &*share;
+}
+
+void subtract(Room& room, const std::vector<Share>& shares, NodeIndex node, bool exclusive) {
+  const Share* share = share_on(shares, node);
+  if (share == nullptr) return;
   room.gpus -= share->gpus;
   room.cores -= share->cores;
   room.memory -= share->memory;
@@ -24,7 +29,11 @@ void narrow(Room& least, const Room& room) {
 }
 
 Room whole(const Node& node) {
-  return {.open = true, .gpus = node.gpus, .cores = node.cores, .memory = node.memory};
+  return {.open = true,
+          .gpus = node.gpus,
+          .cores = node.cores,
+          .memory = node.memory,
+          .whole = node.gpus};
 }
 
 bool is_on(const Reservation& reservation, NodeIndex node) {
@@ -42,8 +51,10 @@ bool Rooms::counts(const Planned& plan) const {
   return only_ == nullptr || std::ranges::binary_search(*only_, &plan);
 }
 
-Room Rooms::at_time(NodeIndex node, Time time) const {
-  Room room = whole(state_.nodes[node]);
+/// Calls `visit(job, shares)` for who is on the node at that time.
+template <typename Visit>
+void Rooms::for_each_on(NodeIndex node, Time time, Visit visit) const {
+  if (interval_.emptied != Emptied::kNo) return;
   for (const Job* job : state_.nodes[node].holders) {
     if (job->assumed_gone) continue;
     if (job->stage == Stage::kSignalled && interval_.signalled_gone) continue;
@@ -51,15 +62,52 @@ Room Rooms::at_time(NodeIndex node, Time time) const {
       const auto end = end_of_hold(state_, *job);
       if (end && time >= *end) continue;
     }
-    subtract(room, job->shares, node, job->request->exclusive);
+    visit(*job, job->shares);
   }
-  if (plans_ == nullptr) return room;
+  if (plans_ == nullptr) return;
   for (const Planned* plan : plans_->on(node)) {
     const bool during = time >= plan->start && (!plan->end || time < *plan->end);
     if (!during && interval_.plans_count == PlansCount::kInTime) continue;
-    if (counts(*plan)) subtract(room, plan->shares, node, plan->job->request->exclusive);
+    if (counts(*plan)) visit(*plan->job, plan->shares);
   }
+}
+
+/// Calls `visit(time)` for the later times of the interval at which less may be free: only plans
+/// begin later than now.
+template <typename Visit>
+void Rooms::for_each_later_start(NodeIndex node, Visit visit) const {
+  if (plans_ == nullptr || interval_.plans_count == PlansCount::kAlways) return;
+  for (const Planned* plan : plans_->on(node)) {
+    if (plan->start <= interval_.from || (interval_.end && plan->start >= *interval_.end)) continue;
+    if (counts(*plan)) visit(plan->start);
+  }
+}
+
+Room Rooms::at_time(NodeIndex node, Time time) const {
+  Room room = whole(state_.nodes[node]);
+  for_each_on(node, time, [&](const Job& job, const std::vector<Share>& shares) {
+    subtract(room, shares, node, job.request->exclusive);
+  });
   return room;
+}
+
+Devices Rooms::devices_at(NodeIndex node, Time time) const {
+  Devices devices(state_.nodes[node].gpus);
+  for_each_on(node, time, [&](const Job& job, const std::vector<Share>& shares) {
+    if (const Share* share = share_on(shares, node)) devices.take(*share, sharer_of(state_, job));
+  });
+  return devices;
+}
+
+Devices Rooms::devices(NodeIndex node) const {
+  Devices least = devices_at(node, interval_.from);
+  for_each_later_start(node, [&](Time start) { least.narrow(devices_at(node, start)); });
+  return least;
+}
+
+std::uint64_t Rooms::choose_devices(NodeIndex node, std::int64_t gpus) const {
+  if (!state_.nodes[node].shared || gpus == 0) return 0;
+  return devices(node).choose(gpus, interval_.sharer);
 }
 
 /// R2, and no place for anybody but its own jobs while it lasts.
@@ -74,18 +122,20 @@ bool Rooms::is_reserved(NodeIndex node) const {
 
 Room Rooms::at(NodeIndex node) const {
   const Node& of = state_.nodes[node];
-  if (!of.healthy) return {};
+  if (!of.healthy && interval_.emptied != Emptied::kAllNodes) return {};
   if (interval_.inside) {
     const auto one = std::ranges::find(state_.reservations, *interval_.inside, &Reservation::id);
     if (one == state_.reservations.end() || !is_on(*one, node)) return {};
   }
-  if (is_reserved(node)) return {};
+  if (interval_.emptied == Emptied::kNo && is_reserved(node)) return {};
   Room least = at_time(node, interval_.from);
-  if (plans_ == nullptr || interval_.plans_count == PlansCount::kAlways) return least;
-  // Only plans begin later than now.
-  for (const Planned* plan : plans_->on(node)) {
-    if (plan->start <= interval_.from || (interval_.end && plan->start >= *interval_.end)) continue;
-    if (counts(*plan)) narrow(least, at_time(node, plan->start));
+  for_each_later_start(node, [&](Time start) { narrow(least, at_time(node, start)); });
+  if (of.shared) {
+    const Devices on = devices(node);
+    least.whole = on.untouched();
+    least.share = on.largest_share(interval_.sharer);
+  } else {
+    least.whole = least.gpus;
   }
   return least;
 }
@@ -113,13 +163,18 @@ Time expected_start(const State& state, const Job& claim) {
 bool can_start(const State& state, const Job& claim) {
   return std::ranges::all_of(claim.shares, [&](const Share& share) {
     const NodeIndex node = share.node.value;
+    const bool by_device = state.nodes[node].shared;
     Room room = whole(state.nodes[node]);
+    Devices devices(by_device ? room.gpus : 0);
     for (const Job* job : state.nodes[node].holders) {
       if (job->stage == Stage::kClaiming && job->claim >= claim.claim) continue;
       subtract(room, job->shares, node, job->request->exclusive);
+      const Share* held = by_device ? share_on(job->shares, node) : nullptr;
+      if (held != nullptr) devices.take(*held, sharer_of(state, *job));
     }
     return room.open && room.gpus >= share.gpus && room.cores >= share.cores &&
-           room.memory >= share.memory && (room.empty || !claim.request->exclusive);
+           room.memory >= share.memory && (room.empty || !claim.request->exclusive) &&
+           (!by_device || devices.can_take(share));
   });
 }
 

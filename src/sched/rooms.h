@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "sched/state.h"
+#include "sched/devices.h"
 
 namespace artel::sched {
 
@@ -19,6 +19,8 @@ struct Room {
   std::int64_t gpus{};
   std::int64_t cores{};
   std::int64_t memory{};
+  std::int64_t whole{};  // of the GPUs: on devices that nobody has touched
+  std::int64_t share{};  // the largest share of one device that the sharer may get
 };
 
 /// How planned starts count.
@@ -27,12 +29,21 @@ enum class PlansCount : std::uint8_t {
   kAlways,  // as taken, whenever they are (V3)
 };
 
+/// Whether what is held and reserved counts.
+enum class Emptied : std::uint8_t {
+  kNo,
+  kHealthyNodes,  // all of them empty (N5)
+  kAllNodes,      // all healthy and empty (Q6)
+};
+
 struct Interval {
   Time from;
   std::optional<Time> end;  // nullopt: for ever
   PlansCount plans_count = PlansCount::kInTime;
   bool signalled_gone = false;
   std::optional<ReservationId> inside;  // only the nodes of this one
+  Sharer sharer{};                      // who asks (U4)
+  Emptied emptied = Emptied::kNo;
 };
 
 /// Plans by node, so that a node without any costs nothing.
@@ -59,14 +70,24 @@ class Rooms {
       : state_(state), interval_(interval), plans_(plans), only_(only) {}
 
   [[nodiscard]] Room at(NodeIndex node) const;
+  /// U3: which devices so many thousandths get on a node that is open for shares; 0 elsewhere.
+  /// There must be room.
+  [[nodiscard]] std::uint64_t choose_devices(NodeIndex node, std::int64_t gpus) const;
   /// Quick and never false where the node could take so many GPUs.
   [[nodiscard]] bool may_have(const Node& node, std::int64_t gpus) const {
-    const bool as_it_is = interval_.from <= state_.now && !interval_.signalled_gone;
+    const bool as_it_is = interval_.from <= state_.now && !interval_.signalled_gone &&
+                          interval_.emptied == Emptied::kNo;
     return (as_it_is ? node.free_gpus : node.gpus) >= gpus;
   }
 
  private:
+  template <typename Visit>
+  void for_each_on(NodeIndex node, Time time, Visit visit) const;
+  template <typename Visit>
+  void for_each_later_start(NodeIndex node, Visit visit) const;
   [[nodiscard]] Room at_time(NodeIndex node, Time time) const;
+  [[nodiscard]] Devices devices_at(NodeIndex node, Time time) const;
+  [[nodiscard]] Devices devices(NodeIndex node) const;
   [[nodiscard]] bool is_reserved(NodeIndex node) const;
   [[nodiscard]] bool counts(const Planned& plan) const;
 

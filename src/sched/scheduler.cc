@@ -71,7 +71,7 @@ const std::vector<bool>& placeable(State& state, const Job& job) {
   const QuotaId queue = state.has_owners ? job.queue : kRoot;
   const auto [known, is_new] = state.placeable.try_emplace({job.request->number, queue});
   if (!is_new) return known->second;
-  const Rooms rooms(*state.blank, {.from = state.blank->now}, nullptr);
+  const Rooms rooms(*state.blank, {.from = state.now, .sharer = sharer_of(state, job)}, nullptr);
   for (const FlavorId flavor : job.request->flavors) {
     const Variant variant{smallest_size(*job.request), flavor};
     known->second.push_back(place(*state.blank, job, variant, rooms).has_value());

@@ -61,9 +61,11 @@ bool Evictable::may_evict(const Job& job, const Charge& charge) const {
 bool RoomScreen::may_fit(const Job& job, const Variant& variant) {
   if (job.request->parts.size() != 1) return true;
   const QuotaId queue = state_.has_owners ? job.queue : kRoot;
-  const auto [known, is_new] = nodes_.try_emplace({job.request->number, variant.flavor, queue});
+  const Sharer sharer = asks_for_share(*job.request) ? sharer_of(state_, job) : Sharer{};
+  const auto [known, is_new] =
+      nodes_.try_emplace({job.request->number, variant.flavor, queue, sharer});
   if (is_new) known->second = nodes_now(state_, job, variant.flavor);
-  return known->second >= variant.size;
+  return known->second >= nodes_of(*job.request, variant.size);
 }
 
 }  // namespace artel::sched

@@ -38,7 +38,7 @@ class RoomScreen {
 
  private:
   const State& state_;
-  std::map<std::tuple<std::uint64_t, FlavorId, QuotaId>, std::uint32_t> nodes_;
+  std::map<std::tuple<std::uint64_t, FlavorId, QuotaId, Sharer>, std::uint32_t> nodes_;
 };
 
 }  // namespace artel::sched

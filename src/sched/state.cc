@@ -53,6 +53,8 @@ void add_nodes(State& state, const Setup& setup) {
                            .cores = facts.cores,
                            .memory = facts.memory,
                            .owner = facts.owner,
+                           .features = facts.features,
+                           .shared = facts.shared,
                            .holders = {},
                            .free_gpus = facts.gpus});
     state.has_owners = state.has_owners || facts.owner.has_value();
@@ -252,18 +254,34 @@ std::vector<std::uint32_t> sizes_of(const Request& request) {
   return sizes;
 }
 
+std::uint32_t nodes_of(const Request& request, std::uint32_t size) {
+  return request.parts.size() == 1 ? size + request.spares : size;
+}
+
 std::vector<Part> parts_of(const Request& request, std::uint32_t size) {
   std::vector<Part> parts = request.parts;
-  if (parts.size() == 1) parts.front().nodes = size;
+  if (parts.size() == 1) parts.front().nodes = nodes_of(request, size);
   return parts;
 }
 
 Charge charge_of(const State& state, const Request& request, std::uint32_t size, FlavorId flavor) {
   Charge charge{.flavor = flavor};
   for (const Part& part : request.parts) {
-    const std::int64_t nodes = request.parts.size() == 1 ? size : part.nodes;
+    const std::int64_t nodes = request.parts.size() == 1 ? nodes_of(request, size) : part.nodes;
     charge.gpus += nodes * (request.exclusive ? state.largest_node[flavor.value] : part.gpus);
     charge.cores += nodes * part.cores;
+  }
+  return charge;
+}
+
+Charge charge_of_shares(const State& state, const Job& job) {
+  Charge charge{.flavor = state.nodes[job.shares.front().node.value].flavor};
+  for (const Share& share : job.shares) charge.gpus += share.gpus;
+  const std::vector<Part>& parts = job.request->parts;
+  if (parts.size() == 1) {
+    charge.cores = parts.front().cores * static_cast<std::int64_t>(job.shares.size());
+  } else {
+    for (const Part& part : parts) charge.cores += part.cores * part.nodes;
   }
   return charge;
 }

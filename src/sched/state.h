@@ -81,6 +81,8 @@ struct Node {
   std::int64_t cores{};
   std::int64_t memory{};
   std::optional<QuotaId> owner;
+  std::vector<std::string> features;
+  bool shared = false;
   bool healthy = true;
   bool in_maintenance = false;   // running: it leaves the capacity (R3)
   std::vector<Job*> holders;     // running, signalled, claiming
@@ -214,11 +216,16 @@ void derive_capacity(State& state);
 
 [[nodiscard]] std::uint32_t largest_size(const Request& request);
 [[nodiscard]] std::uint32_t smallest_size(const Request& request);
+/// How many nodes a size takes: its spares too (H1).
+[[nodiscard]] std::uint32_t nodes_of(const Request& request, std::uint32_t size);
 /// From large to small (G3).
 [[nodiscard]] std::vector<std::uint32_t> sizes_of(const Request& request);
 [[nodiscard]] std::vector<Part> parts_of(const Request& request, std::uint32_t size);
 [[nodiscard]] Charge charge_of(const State& state, const Request& request, std::uint32_t size,
                                FlavorId flavor);
+/// What the job's shares cost, as they are: an exclusive job is charged for the nodes that it got.
+/// Cores that were not stated are charged to nobody (M4).
+[[nodiscard]] Charge charge_of_shares(const State& state, const Job& job);
 [[nodiscard]] std::optional<Time> end_of_run(const Job& job, Time start);
 
 /// Calls `visit(resource, amount)` for what is charged.

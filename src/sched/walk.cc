@@ -38,16 +38,6 @@ class Walk {
  private:
   // Starts ------------------------------------------------------------------------------------
 
-  /// What the shares cost, as they are: an exclusive job is charged for the nodes that it got.
-  [[nodiscard]] Charge charge_of_shares(const std::vector<Share>& shares) const {
-    Charge charge{.flavor = state_.nodes[shares.front().node.value].flavor};
-    for (const Share& share : shares) {
-      charge.gpus += share.gpus;
-      charge.cores += share.cores;
-    }
-    return charge;
-  }
-
   void start(Job& job, std::vector<Share> shares, bool inside) {
     if (job.stage == Stage::kPending) take_slot(state_, job);
     job.stage = Stage::kRunning;
@@ -57,7 +47,7 @@ class Walk {
     job.limit_end = end_of_run(job, state_.now);
     if (job.deadline) job.limit_end = std::min(*job.limit_end, *job.deadline);
     job.shares = std::move(shares);
-    job.charge = charge_of_shares(job.shares);
+    job.charge = charge_of_shares(state_, job);
     job.wait = {};
     hold(state_, job);
     book(state_, job, 1);
@@ -165,16 +155,19 @@ class Walk {
   }
 
   /// Jobs that get the same answer until somebody starts or claims: shape, queue, user where there
-  /// are limits per user, priority, preemptibility.
+  /// are limits per user or users share devices, priority, preemptibility.
   using Alike = std::tuple<std::uint64_t, QuotaId, UserId, std::int32_t, bool>;
 
   /// nullopt: the answer depends on more.
   [[nodiscard]] std::optional<Alike> alike_of(const Job& job) const {
     if (in_backoff(job) || state_.policy.fair_preemption) return std::nullopt;
-    const bool counts_users = std::ranges::any_of(state_.path(job.queue), [&](QuotaId quota) {
-      const QuotaFacts& facts = state_.at(quota).facts;
-      return facts.max_jobs_per_user || facts.max_gpus_per_user;
-    });
+    const bool is_sharer =
+        state_.policy.share_between == ShareBetween::kUser && asks_for_share(*job.request);
+    const bool counts_users =
+        is_sharer || std::ranges::any_of(state_.path(job.queue), [&](QuotaId quota) {
+          const QuotaFacts& facts = state_.at(quota).facts;
+          return facts.max_jobs_per_user || facts.max_gpus_per_user;
+        });
     return Alike{job.request->number, job.queue, counts_users ? job.user : UserId{}, job.priority,
                  job.preemptible};
   }
@@ -214,7 +207,8 @@ class Walk {
   /// Beside all plans, else beside those that bind the job (B3).
   [[nodiscard]] std::optional<std::vector<Share>> place_now(const Job& job, const Variant& variant,
                                                             const Charge& charge) const {
-    const Interval interval{.from = state_.now, .end = end_of_run(job, state_.now)};
+    const Interval interval{
+        .from = state_.now, .end = end_of_run(job, state_.now), .sharer = sharer_of(state_, job)};
     auto shares = place(state_, job, variant, Rooms(state_, interval, &book_of_plans_));
     if (shares || book_of_plans_.empty()) return shares;
     const PlanFilter binding = binding_plans(job, charge);
@@ -295,7 +289,10 @@ class Walk {
 
   [[nodiscard]] bool could_start(const Job& job, const std::vector<Variant>& allowed,
                                  bool anywhere) const {
-    const Rooms rooms(state_, {.from = state_.now, .end = end_of_run(job, state_.now)}, nullptr);
+    const Rooms rooms(
+        state_,
+        {.from = state_.now, .end = end_of_run(job, state_.now), .sharer = sharer_of(state_, job)},
+        nullptr);
     return std::ranges::any_of(allowed, [&](const Variant& variant) {
       const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
       return !quota_failure(state_, job, charge, false) &&
@@ -427,7 +424,8 @@ class Walk {
     const std::vector<Time>& times = ends();
     for (auto time = std::ranges::lower_bound(times, *first); time != times.end(); ++time) {
       const auto end = end_of_run(job, *time);
-      const Rooms rooms(state_, {.from = *time, .end = end}, &book_of_plans_);
+      const Rooms rooms(state_, {.from = *time, .end = end, .sharer = sharer_of(state_, job)},
+                        &book_of_plans_);
       for (const auto& [variant, possible] : allowed) {
         if (possible > *time) continue;
         if (auto shares = place(state_, job, variant, rooms)) {

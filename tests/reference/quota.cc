@@ -115,8 +115,9 @@ bool exceeds_budget(const World& world, std::size_t quota, const Extra& extra) {
   return budget_taken(world, quota) + booked > *budget * 60 * kDevice + 1e-6;
 }
 
-/// The last check of rule Q3, over the root's children.
+/// The last check of rule Q3, over the root's children. LendLimit, if any resource gives it.
 std::optional<Failure> lend_failure(const World& world, const Extra& extra) {
+  std::optional<Failure> failure;
   for (const auto& [resource, asked] : *extra.charge) {
     std::int64_t star = 0;
     std::int64_t plain = 0;
@@ -125,9 +126,10 @@ std::optional<Failure> lend_failure(const World& world, const Extra& extra) {
       plain += use_with(world, child, resource, extra);
     }
     const std::int64_t all = capacity(world, resource);
-    if (star > all) return Failure{plain <= all ? "LendLimit" : "", kRoot};
+    if (star > all && plain <= all) return Failure{"LendLimit", kRoot};
+    if (star > all) failure = Failure{"", kRoot};
   }
-  return std::nullopt;
+  return failure;
 }
 
 }  // namespace

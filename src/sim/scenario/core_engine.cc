@@ -11,6 +11,8 @@ namespace artel::scenario {
 namespace {
 
 constexpr auto kMilli = static_cast<std::int64_t>(GpuMilli::kPerDevice);
+constexpr std::int64_t kMegabyte = 1'000'000;
+constexpr std::int64_t kMostDevices = 64;
 
 class CoreEngine : public Engine {
  public:
@@ -20,7 +22,6 @@ class CoreEngine : public Engine {
   std::optional<std::string> submit(Minute now, const Job& job) override {
     const JobId id{jobs_.size() + 1};
     jobs_.emplace_back(job.id);
-    exclusive_.push_back(job.exclusive);
     ids_[job.id] = id;
     sched::JobFacts facts = facts_of(names_, job, id);
     if (!job.reservation.empty()) {
@@ -120,17 +121,26 @@ class CoreEngine : public Engine {
         continue;
       }
       const auto& started = std::get<sched::Started>(decision);
-      Start start{name_of(started.job), {}};
-      const bool whole = exclusive_[started.job.value - 1];  // M3: it gets all the node has
-      for (const sched::Share& share : started.shares) {
-        start.shares.push_back({.node = node_name(share.node),
-                                .gpus = share.gpus / kMilli,
-                                .cpus = whole ? node_of(share.node).cpus : share.cores,
-                                .gpu_milli = share.gpus % kMilli});
-      }
-      told.emplace_back(std::move(start));
+      told.emplace_back(Start{name_of(started.job), shares_of(started.shares)});
     }
     return told;
+  }
+
+  std::vector<Share> shares_of(const std::vector<sched::Share>& held) const {
+    std::vector<Share> shares;
+    for (const sched::Share& share : held) {
+      Share told{.node = node_name(share.node),
+                 .gpus = share.gpus / kMilli,
+                 .cpus = share.cores,
+                 .gpu_milli = share.gpus % kMilli,
+                 .memory = share.memory / kMegabyte,
+                 .devices = {}};
+      for (std::int64_t device = 0; device < kMostDevices; ++device) {
+        if ((share.devices >> device & 1U) != 0) told.devices.push_back(device);
+      }
+      shares.push_back(std::move(told));
+    }
+    return shares;
   }
 
   void tell_wait(JobId id, const std::string& name, Beliefs& beliefs) const {
@@ -153,7 +163,6 @@ class CoreEngine : public Engine {
   CoreNames names_;
   sched::Scheduler scheduler_;
   std::vector<std::string> jobs_;  // by id, from 1
-  std::vector<bool> exclusive_;
   std::map<std::string, JobId> ids_;
   std::map<std::string, Live> reservations_;
 };

@@ -21,6 +21,18 @@ Id known(const std::map<std::string, Id>& ids, const std::string& name) {
   return entry->second;
 }
 
+sched::ShareBetween between_of(ShareBetween between) {
+  switch (between) {
+    case ShareBetween::kUser:
+      return sched::ShareBetween::kUser;
+    case ShareBetween::kTeam:
+      return sched::ShareBetween::kTeam;
+    case ShareBetween::kAll:
+      break;
+  }
+  return sched::ShareBetween::kAll;
+}
+
 sched::Policy policy_of(const Policy& policy) {
   return {.protect_reclaim = duration_of(policy.protect_reclaim),
           .protect_fair = duration_of(policy.protect_fair),
@@ -33,7 +45,8 @@ sched::Policy policy_of(const Policy& policy) {
           .half_life = Duration{static_cast<std::int64_t>(policy.half_life * 60'000)},
           .kappa = policy.kappa,
           .reservations_per_team = static_cast<std::uint32_t>(policy.reservations_per_team),
-          .starve_after = duration_of(policy.starve_after)};
+          .starve_after = duration_of(policy.starve_after),
+          .share_between = between_of(policy.share_between)};
 }
 
 sched::QuotaFacts quota_of(CoreNames& names, const Quota& quota) {
@@ -68,7 +81,9 @@ sched::NodeFacts node_of(const CoreNames& names, const Node& node) {
                          .gpus = node.gpus * kMilli,
                          .cores = node.cpus,
                          .memory = node.memory * kGigabyte,
-                         .owner = std::nullopt};
+                         .owner = std::nullopt,
+                         .features = node.features,
+                         .shared = node.shared};
   if (!node.owner.empty()) facts.owner = names.quota(node.owner);
   return facts;
 }
@@ -95,6 +110,10 @@ sched::Request request_of(const CoreNames& names, const Job& job) {
     request.licences.emplace_back(names.licence(name), count);
   }
   if (job.walltime) request.limit = duration_of(*job.walltime);
+  request.features = job.features;
+  request.nodes_wanted = names.nodes(job.nodes_wanted);
+  request.nodes_avoided = names.nodes(job.nodes_avoided);
+  request.spares = static_cast<std::uint32_t>(job.spares);
   return request;
 }
 
@@ -122,6 +141,13 @@ sched::FlavorId CoreNames::flavor(const std::string& name) const {
 }
 
 NodeId CoreNames::node(const std::string& name) const { return known(nodes_, name); }
+
+std::vector<NodeId> CoreNames::nodes(const std::vector<std::string>& names) const {
+  std::vector<NodeId> ids;
+  for (const std::string& name : names) ids.push_back(node(name));
+  std::ranges::sort(ids);
+  return ids;
+}
 
 sched::QuotaId CoreNames::quota(const std::string& path) const { return known(quotas_, path); }
 
@@ -195,12 +221,13 @@ sched::ReservationFacts facts_of(CoreNames& names, const Reservation& reservatio
   facts.users = names.users(reservation.users);
   facts.start = time_of(reservation.start);
   facts.end = time_of(reservation.end);
-  for (const std::string& node : reservation.nodes) facts.nodes.push_back(names.node(node));
+  facts.nodes = names.nodes(reservation.nodes);
   if (reservation.count) facts.count = static_cast<std::uint32_t>(*reservation.count);
   facts.one_leaf = reservation.one_leaf;
   if (!reservation.flavor.empty()) facts.flavor = names.flavor(reservation.flavor);
   facts.maintenance = reservation.maintenance;
   facts.flex = reservation.flex;
+  facts.spares = reservation.spare;
   return facts;
 }
 

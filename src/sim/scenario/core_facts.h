@@ -26,6 +26,8 @@ class CoreNames {
   [[nodiscard]] const std::vector<std::string>& flavors() const { return flavors_; }
   [[nodiscard]] sched::FlavorId flavor(const std::string& name) const;
   [[nodiscard]] NodeId node(const std::string& name) const;
+  /// Ascending.
+  [[nodiscard]] std::vector<NodeId> nodes(const std::vector<std::string>& names) const;
   [[nodiscard]] sched::QuotaId quota(const std::string& path) const;
   [[nodiscard]] sched::LicenceId licence(const std::string& name) const;
   /// A new number for a name that is met for the first time.

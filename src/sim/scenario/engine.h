@@ -23,7 +23,7 @@ struct Share {
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
   std::int64_t gpu_milli = 0;         // of one device
-  std::int64_t memory = 0;            // GB that were stated
+  std::int64_t memory = 0;            // MB
   std::vector<std::int64_t> devices;  // which; only on nodes that are open for shares
   auto operator<=>(const Share&) const = default;
 };

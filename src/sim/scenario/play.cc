@@ -33,9 +33,7 @@ const char* unknown_to_core(const Job& job) {
   if (!job.nodes_avoided.empty()) return "nodes_avoided";
   if (!job.features.empty()) return "features";
   if (job.spares > 0) return "spares";
-  const bool shares =
-      std::ranges::any_of(job.components, [](const Component& part) { return part.gpu_milli > 0; });
-  return shares ? "gpu_milli" : nullptr;
+  return nullptr;
 }
 
 bool is_known_to_core(const Fact& fact) {

@@ -85,6 +85,9 @@ TEST_CASE("core and rules agree on reservations", "[reservations]") {
 TEST_CASE("core and rules agree on failures and changes", "[failures]") {
   check_family(Family::kFailures);
 }
+TEST_CASE("core and rules agree on shares of GPUs, cores and memory", "[shares]") {
+  check_family(Family::kShares);
+}
 TEST_CASE("core and rules agree on everything together", "[mixed]") {
   check_family(Family::kMixed);
 }

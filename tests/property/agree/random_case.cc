@@ -53,10 +53,20 @@ class Maker {
         node.leaf = "L" + std::to_string(leaf);
         if (blocks) node.block = "B" + std::to_string(leaf / 2);
         if (two_types && leaf % 2 == 1) node.flavor = "old";
+        if (about(Family::kShares)) make_amounts(node);
         case_.nodes.push_back(node);
       }
     }
     if (chance(150)) case_.licenses["sim"] = pick(1, 3);
+  }
+
+  /// Cores and memory that do not divide evenly, devices that are open for shares, nodes without
+  /// GPUs.
+  void make_amounts(Node& node) {
+    node.shared = chance(600);
+    if (chance(700)) node.cpus = pick(8, 40);
+    if (chance(700)) node.memory = pick(30, 200);
+    if (node.cpus > 0 && !case_.nodes.empty() && chance(150)) node.gpus = 0;
   }
 
   std::int64_t all_gpus() const {
@@ -82,6 +92,7 @@ class Maker {
     }
     policy.reservations_per_team = chance(700) ? 1 : pick(0, 4);
     if (chance(200)) policy.starve_after = pick(5, 60);
+    if (about(Family::kShares)) policy.share_between = static_cast<ShareBetween>(pick(0, 2));
   }
 
   std::size_t add_quota(std::size_t parent, const std::string& name) {
@@ -176,15 +187,28 @@ class Maker {
       part.gpus = pick(1, static_cast<std::uint64_t>(part.gpus));
     }
     if (has_cores_) part.cpus = pick(1, 16);
+    if (about(Family::kShares) && chance(750)) make_share(part);
+    if (about(Family::kShares)) job.exclusive = chance(80);
     if (part.nodes > 1 && chance(250))
       job.min_nodes = pick(1, static_cast<std::uint64_t>(part.nodes));
     if (!about(Family::kPlacement)) return;
     if (chance(250)) job.topology = chance(700) ? Topology::kLeaf : Topology::kBlock;
     if (part.nodes % 2 == 0 && !job.min_nodes && chance(250)) job.segment = 2;
-    job.exclusive = chance(100);
+    job.exclusive = job.exclusive || chance(100);
     if (job.segment == 1 && !job.min_nodes && chance(100)) {
       job.components.push_back({.nodes = 1, .gpus = 2, .cpus = has_cores_ ? 2 : 0});
     }
+  }
+
+  void make_share(Component& part) {
+    if (chance(600)) {
+      part.gpu_milli = pick(25, 999);
+      part.gpus = 0;
+    } else {
+      part.gpus = pick(0, 4);
+    }
+    part.cpus = chance(300) || part.gpus + part.gpu_milli == 0 ? pick(1, 16) : 0;
+    if (chance(300)) part.memory = pick(1, 60);
   }
 
   void make_flavors(Job& job) {

@@ -15,11 +15,15 @@ enum class Family : std::uint8_t {
   kFair,          // fair-share preemption, weights, histories, users
   kReservations,  // advance reservations, maintenance, flex
   kFailures,      // nodes that fail and come back, changed quotas, cancels
-  kMixed
+  kMixed,
+  kShares,    // shares of GPUs, whole devices beside them, cores and memory by share, whole nodes
+  kFeatures,  // features and lists of nodes, refusals, failures
+  kSpares     // spares of jobs, queues and teams, failures
 };
 inline constexpr Family kFamilies[] = {Family::kQuota, Family::kEviction,     Family::kPlacement,
                                        Family::kFair,  Family::kReservations, Family::kFailures,
-                                       Family::kMixed};
+                                       Family::kMixed, Family::kShares,       Family::kFeatures,
+                                       Family::kSpares};
 
 /// The same seed gives the same case.
 scenario::Case random_case(Family family, std::uint64_t seed);
