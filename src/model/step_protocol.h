@@ -135,7 +135,15 @@ struct OutputLines {
   bool operator==(const OutputLines&) const = default;
 };
 
+/// From the first node: so many more bytes of the receiver's output are in the files of the job. A
+/// node sends no more than a window ahead of it, so that messages never wait behind output that a
+/// file system does not take.
+struct OutputTaken {
+  std::uint64_t bytes{};
+  bool operator==(const OutputTaken&) const = default;
+};
+
 using PeerMessage = std::variant<PeerHello, PeerWelcome, PeerProof, FencePart, ModexRequest,
-                                 ModexReply, GangAbort, GangDone, OutputLines>;
+                                 ModexReply, GangAbort, GangDone, OutputLines, OutputTaken>;
 
 }  // namespace artel

@@ -89,6 +89,17 @@ void RecordStore::load_file(const std::filesystem::path& path, Loaded& loaded) {
   aside += ".bad";
   std::error_code error;
   std::filesystem::rename(path, aside, error);
+  // What it was of may still run, and its step daemon knows the rest.
+  if (const auto key = parse_key(path.filename().string())) {
+    AttemptRecord known_by_name;
+    known_by_name.spec.key = *key;
+    known_by_name.spec.nodes = {node_};
+    known_by_name.spec.launch = LaunchKind::kPlain;
+    known_by_name.phase = NodePhase::kStarting;
+    if (auto saved = save(known_by_name, true); !saved)
+      loaded.warnings.push_back(saved.error().text);
+    loaded.records.push_back(std::move(known_by_name));
+  }
   loaded.warnings.push_back(fmt::format("record '{}' cannot be used ({}); it is set aside as '{}'",
                                         path.string(), record.error().text, aside.string()));
 }

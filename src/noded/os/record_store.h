@@ -27,8 +27,10 @@ class RecordStore {
   /// `state` exists.
   RecordStore(std::filesystem::path state, std::string node);
 
-  /// All records, those of an earlier boot as ended at `now` for the reason that the node was
-  /// rebooted; that is on the disk before this returns. Error: kStorage, kIo.
+  /// All records. One that cannot be read is set aside and replaced by one that knows only its key
+  /// and claims that ranks may run, so that whatever there is of it is adopted or swept. Those of
+  /// an earlier boot come as ended at `now` for the reason that the node was rebooted; that is on
+  /// the disk before this returns. Error: kStorage, kIo.
   Result<Loaded> load(const std::string& boot_id, Time now);
 
   /// `sync`: the record survives a loss of power after return. Error: kStorage.

@@ -1,7 +1,6 @@
 #include "noded/step/frame_stream.h"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
 
@@ -23,12 +22,10 @@ void FrameStream::hand_over(Handlers handlers) {
 void FrameStream::start() { read(); }
 
 void FrameStream::read() {
-  if (!open_ || paused_ || reading_) return;
-  reading_ = true;
+  if (!open_) return;
   socket_.async_read_some(
       boost::asio::buffer(buffer_.get(), kBuffer),
       [self = shared_from_this()](const boost::system::error_code& error, std::size_t size) {
-        self->reading_ = false;
         if (!self->open_) return;
         if (error == boost::asio::error::eof) return self->broke("the connection was closed");
         if (error) return self->broke(error.message());
@@ -44,7 +41,7 @@ void FrameStream::received(std::size_t size) {
 }
 
 void FrameStream::deliver() {
-  while (open_ && !paused_) {
+  while (open_) {
     Result<std::optional<std::string>> next = reader_.next();
     if (!next) return broke(next.error().text);
     if (!next->has_value()) {
@@ -62,7 +59,6 @@ void FrameStream::deliver() {
 void FrameStream::send(std::string_view payload, Lane lane) {
   if (!open_ || finishing_) return;
   std::string bytes = wire::frame(payload);
-  queued_ += bytes.size();
   (lane == Lane::kControl ? control_ : bulk_).push_back(std::move(bytes));
   write();
 }
@@ -76,25 +72,11 @@ void FrameStream::write() {
   boost::asio::async_write(
       socket_, boost::asio::buffer(writing_),
       [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
-        self->queued_ -= self->writing_.size();
         self->writing_.clear();
         if (!self->open_) return;
         if (error) return self->broke(error.message());
         self->write();
-        const auto handlers = self->handlers_;
-        if (self->open_ && handlers->written) handlers->written();
       });
-}
-
-void FrameStream::pause() { paused_ = true; }
-
-void FrameStream::resume() {
-  if (!paused_) return;
-  paused_ = false;
-  boost::asio::post(socket_.get_executor(), [self = shared_from_this()] {
-    self->deliver();
-    self->read();
-  });
 }
 
 void FrameStream::finish() {

@@ -25,8 +25,6 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
     std::function<void(std::string payload)> frame;
     /// Once, when the other side closed, or something broke.
     std::function<void(const std::string& why)> closed;
-    /// Some bytes left the queue.
-    std::function<void()> written;
   };
 
   FrameStream(Socket socket, Handlers handlers);
@@ -35,13 +33,8 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
   /// Other handlers from the next frame on; may be called from a handler.
   void hand_over(Handlers handlers);
   void send(std::string_view payload, Lane lane = Lane::kControl);
-  /// Bytes that the kernel has not taken yet.
-  [[nodiscard]] std::size_t queued() const { return queued_; }
   /// Longest frame that is accepted from now on.
   void limit(std::size_t bytes) { limit_ = bytes; }
-  /// Stops and goes on reading; frames that have arrived are kept.
-  void pause();
-  void resume();
   /// No more will be sent; the other side sees the end after all that is queued.
   void finish();
   void close();
@@ -66,10 +59,7 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
   std::deque<std::string> control_;
   std::deque<std::string> bulk_;
   std::string writing_;
-  std::size_t queued_ = 0;
   bool open_ = true;
-  bool paused_ = false;
-  bool reading_ = false;
   bool finishing_ = false;
 };
 

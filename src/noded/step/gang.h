@@ -27,9 +27,9 @@ class GangEvents {
   /// Another node wants the data of a local rank: answer with modex_reply().
   virtual void modex_wanted(const ModexRequest& request) = 0;
   virtual void modex_answered(const ModexReply& reply) = 0;
-  /// Output of another node, on the first node.
-  virtual void output_came(OutputLines lines) = 0;
-  /// Something was sent, or a peer left: settled() and queued() may have changed.
+  /// Output of node `from`, on the first node: answer with output_taken() once it is written.
+  virtual void output_came(std::uint32_t from, OutputLines lines) = 0;
+  /// Output was taken, or a peer left: settled() and untaken() may have changed.
   virtual void gang_changed() = 0;
 };
 
@@ -51,8 +51,10 @@ class Gang {
   virtual void modex_request(ModexRequest request) = 0;
   virtual void modex_reply(ModexReply reply) = 0;
   virtual void output(OutputLines lines) = 0;
-  /// Bytes of output and messages that wait to be sent.
-  [[nodiscard]] virtual std::size_t queued() const = 0;
+  /// Bytes of output() that are not in the files of the job yet; 0 on the first node.
+  [[nodiscard]] virtual std::size_t untaken() const = 0;
+  /// On the first node: `bytes` of the output of node `from` are in the files.
+  virtual void output_taken(std::uint32_t from, std::size_t bytes) = 0;
   /// Local ranks have ended well, and all their output was handed over.
   virtual void local_done() = 0;
   /// This node must end, so all must. The first one counts.
@@ -61,8 +63,6 @@ class Gang {
   virtual void local_gone() = 0;
   /// After local_gone(): nothing is left to be sent or received.
   [[nodiscard]] virtual bool settled() const = 0;
-  /// Stop and go on taking output of the others.
-  virtual void pause_output(bool pause) = 0;
 };
 
 }  // namespace artel::step

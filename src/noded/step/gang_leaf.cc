@@ -100,7 +100,6 @@ void GangLeaf::greet() {
   FrameStream::Handlers handlers;
   handlers.frame = [this](const std::string& payload) { root_frame(payload); };
   handlers.closed = [this](const std::string& why) { root_gone(why); };
-  handlers.written = [this] { events_.gang_changed(); };
   stream_ =
       std::make_shared<FrameStream>(FrameStream::Socket(std::move(dialling_)), std::move(handlers));
   challenge_ = make_challenge();
@@ -133,7 +132,6 @@ void GangLeaf::welcomed(const PeerMessage& message) {
   for (const Waiting& waiting : std::exchange(waiting_, {})) {
     stream_->send(waiting.bytes, waiting.lane);
   }
-  waiting_bytes_ = 0;
   if (finishing_) stream_->finish();
 }
 
@@ -148,6 +146,10 @@ void GangLeaf::root_message(const PeerMessage& message) {
     done_heard_ = true;
     return events_.gang_done();
   }
+  if (const auto* taken = std::get_if<OutputTaken>(&message)) {
+    untaken_ -= std::min<std::uint64_t>(taken->bytes, untaken_);
+    return events_.gang_changed();
+  }
   log_line("a message out of its time from the first node");
 }
 
@@ -160,6 +162,7 @@ void GangLeaf::root_gone(const std::string& why) {
 void GangLeaf::over(const std::string& why) {
   if (std::exchange(state_, State::kOver) == State::kOver) return;
   stream_ = nullptr;
+  untaken_ = 0;  // nobody takes it any more, and ranks that end must not wait for that
   if (done_heard_) return;
   const std::string& name = identity_.nodes.front();
   events_.gang_lost({.actor = Actor::kNode,
@@ -175,6 +178,8 @@ void GangLeaf::modex_request(ModexRequest request) {
 }
 
 void GangLeaf::output(OutputLines lines) {
+  if (state_ == State::kOver) return;
+  untaken_ += lines.bytes.size();
   while (lines.bytes.size() > kPiece) {
     send(OutputLines{lines.is_error, lines.bytes.substr(0, kPiece)}, FrameStream::Lane::kBulk);
     lines.bytes.erase(0, kPiece);
@@ -182,14 +187,11 @@ void GangLeaf::output(OutputLines lines) {
   send(std::move(lines), FrameStream::Lane::kBulk);
 }
 
-std::size_t GangLeaf::queued() const { return waiting_bytes_ + (stream_ ? stream_->queued() : 0); }
-
 void GangLeaf::send(PeerMessage message, FrameStream::Lane lane) {
   if (state_ == State::kOver) return;
   std::string bytes = wire::encode(message);
   if (bytes.size() > wire::kMaxFrame) return log_line("a message over the limit is dropped");
   if (state_ == State::kMember) return stream_->send(bytes, lane);
-  waiting_bytes_ += bytes.size();
   waiting_.push_back({std::move(bytes), lane});
 }
 

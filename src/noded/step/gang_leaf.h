@@ -24,12 +24,12 @@ class GangLeaf : public Gang {
   void modex_request(ModexRequest request) override;
   void modex_reply(ModexReply reply) override { send(std::move(reply)); }
   void output(OutputLines lines) override;
-  [[nodiscard]] std::size_t queued() const override;
+  [[nodiscard]] std::size_t untaken() const override { return untaken_; }
+  void output_taken(std::uint32_t, std::size_t) override {}
   void local_done() override;
   void abort(const Cause& cause) override { send(GangAbort{cause}); }
   void local_gone() override;
   [[nodiscard]] bool settled() const override { return state_ == State::kOver; }
-  void pause_output(bool) override {}
 
  private:
   enum class State { kIdle, kDialling, kGreeting, kMember, kOver };
@@ -64,7 +64,7 @@ class GangLeaf : public Gang {
   std::shared_ptr<FrameStream> stream_;
   std::string challenge_;
   std::vector<Waiting> waiting_;
-  std::size_t waiting_bytes_ = 0;
+  std::size_t untaken_ = 0;
   bool finishing_ = false;  // local_gone() before the connection stood
   bool done_heard_ = false;
 };

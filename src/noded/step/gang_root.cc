@@ -160,10 +160,8 @@ void GangRoot::promote(const GuestRef& guest) {
   FrameStream::Handlers handlers;
   handlers.frame = [this, node](const std::string& payload) { member_frame(node, payload); };
   handlers.closed = [this, node](const std::string& why) { member_gone(node, why); };
-  handlers.written = [this] { events_.gang_changed(); };
   member.stream->limit(wire::kMaxFrame);
   member.stream->hand_over(std::move(handlers));
-  if (paused_) member.stream->pause();
   if (aborted_) send(node, GangAbort{*aborted_});
   for (const ModexRequest& request : std::exchange(member.early, {})) send(node, request);
   guest->gone = true;
@@ -189,7 +187,7 @@ void GangRoot::member_message(std::uint32_t node, PeerMessage message) {
                         members_[node].done = true;
                         check_done();
                       },
-                      [&](OutputLines& lines) { events_.output_came(std::move(lines)); },
+                      [&](OutputLines& lines) { events_.output_came(node, std::move(lines)); },
                       [&](const auto&) { log_line("a handshake message out of its time"); }},
              message);
 }
@@ -266,20 +264,10 @@ void GangRoot::route(ModexReply reply) {
 
 // Output and end ----------------------------------------------------------------------------
 
-void GangRoot::output(OutputLines lines) { events_.output_came(std::move(lines)); }
+void GangRoot::output(OutputLines lines) { events_.output_came(0, std::move(lines)); }
 
-std::size_t GangRoot::queued() const {
-  std::size_t sum = 0;
-  for (const Member& member : members_) sum += member.stream ? member.stream->queued() : 0;
-  return sum;
-}
-
-void GangRoot::pause_output(bool pause) {
-  if (std::exchange(paused_, pause) == pause) return;
-  for (const Member& member : members_) {
-    if (!member.stream) continue;
-    pause ? member.stream->pause() : member.stream->resume();
-  }
+void GangRoot::output_taken(std::uint32_t from, std::size_t bytes) {
+  send(from, OutputTaken{bytes});
 }
 
 void GangRoot::local_done() {

@@ -34,12 +34,12 @@ class GangRoot : public Gang {
   void modex_request(ModexRequest request) override;
   void modex_reply(ModexReply reply) override;
   void output(OutputLines lines) override;
-  [[nodiscard]] std::size_t queued() const override;
+  [[nodiscard]] std::size_t untaken() const override { return 0; }
+  void output_taken(std::uint32_t from, std::size_t bytes) override;
   void local_done() override;
   void abort(const Cause& cause) override;
   void local_gone() override {}
   [[nodiscard]] bool settled() const override;
-  void pause_output(bool pause) override;
 
  private:
   /// A connection before its proof.
@@ -86,7 +86,6 @@ class GangRoot : public Gang {
   std::optional<Cause> aborted_;
   std::uint64_t dropped_ = 0;
   bool all_done_ = false;
-  bool paused_ = false;
 };
 
 }  // namespace artel::step

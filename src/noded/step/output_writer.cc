@@ -18,10 +18,10 @@ struct OutputWriter::Shared {
   boost::asio::io_context& loop;
   int output;
   int error;
-  std::function<void()> changed;
+  Written written;
   mutable std::mutex mutex;
   std::condition_variable filled;
-  std::deque<std::pair<bool, std::string>> queue;
+  std::deque<std::pair<std::uint32_t, OutputLines>> queue;
   std::size_t queued = 0;
   bool stopping = false;
   bool failed = false;  // the thread's own: a failure was logged
@@ -35,37 +35,38 @@ void OutputWriter::Shared::run() {
   while (true) {
     filled.wait(lock, [this] { return stopping || !queue.empty(); });
     if (queue.empty()) return;
-    const auto [is_error, bytes] = std::move(queue.front());
+    const auto [from, lines] = std::move(queue.front());
     queue.pop_front();
     lock.unlock();
-    write_out(is_error ? error : output, bytes);
+    write_out(lines.is_error ? error : output, lines.bytes);
     lock.lock();
-    queued -= bytes.size();
-    if (!stopping) boost::asio::post(loop, changed);
+    const std::size_t size = lines.bytes.size();
+    queued -= size;
+    if (stopping) continue;
+    boost::asio::post(loop, [written = written, from = from, size] { written(from, size); });
   }
 }
 
 void OutputWriter::Shared::write_out(int file, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
+    const ssize_t size = ::write(file, bytes.data(), bytes.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) {
       if (!std::exchange(failed, true)) {
         log_line(fmt::format("output of other nodes cannot be written and is lost: {}",
                              std::strerror(errno)));
       }
       return;
     }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(static_cast<std::size_t>(size));
   }
 }
 
-OutputWriter::OutputWriter(boost::asio::io_context& loop, int output, int error,
-                           std::function<void()> changed)
+OutputWriter::OutputWriter(boost::asio::io_context& loop, int output, int error, Written written)
     : shared_(new Shared{.loop = loop,
                          .output = output,
                          .error = error,
-                         .changed = std::move(changed),
+                         .written = std::move(written),
                          .mutex = {},
                          .filled = {},
                          .queue = {}}) {}
@@ -86,11 +87,11 @@ OutputWriter::~OutputWriter() {
   }
 }
 
-void OutputWriter::write(bool is_error, std::string bytes) {
+void OutputWriter::write(std::uint32_t from, OutputLines lines) {
   {
     const std::lock_guard lock(shared_->mutex);
-    shared_->queued += bytes.size();
-    shared_->queue.emplace_back(is_error, std::move(bytes));
+    shared_->queued += lines.bytes.size();
+    shared_->queue.emplace_back(from, std::move(lines));
   }
   shared_->filled.notify_one();
   if (!thread_.joinable()) thread_ = std::thread([shared = shared_] { shared->run(); });

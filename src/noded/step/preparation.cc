@@ -31,9 +31,6 @@ std::string script_path(const StepPrepare& request) { return request.directory +
 Check write_script(const StepPrepare& request, const Account& account) {
   const LaunchSpec& spec = request.spec;
   const std::string& node = spec.nodes.at(spec.node_index);
-  if (Result<> checked = check_script(spec.script, node); !checked) {
-    return Refusal{CauseCode::kExecFailed, checked.error().text};
-  }
   const std::string path = script_path(request);
   ::unlink(path.c_str());
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -135,6 +132,9 @@ Check check_start(const StepPrepare& request) {
   const std::string& node = spec.nodes.at(spec.node_index);
   if (spec.launch == LaunchKind::kScript && spec.node_index != 0) return std::nullopt;
   if (!spec.script.empty()) {
+    if (Result<> checked = check_script(spec.script, node); !checked) {
+      return Refusal{CauseCode::kExecFailed, checked.error().text};
+    }
     const std::string path = script_path(request);
     if (::access(path.c_str(), X_OK) == 0) return std::nullopt;
     return prepare_refusal(fmt::format(

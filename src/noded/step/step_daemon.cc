@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "noded/step/auth.h"
@@ -20,8 +21,10 @@ constexpr std::chrono::seconds kIdleTime{60};
 constexpr std::chrono::seconds kLookAround{5};
 /// Far above what a node runs; keeps sums inside 32 bits.
 constexpr std::uint32_t kMostRanksPerNode = 8192;
-/// Output that waits for the network or the file system; above it the ranks wait.
-constexpr std::size_t kMostQueued = 8U << 20U;
+/// Output of the other nodes that the first one may have to keep while its file system hangs.
+constexpr std::size_t kMostOutputKept = 64U << 20U;
+constexpr std::size_t kSmallestWindow = 64U << 10U;
+constexpr std::size_t kLargestWindow = 1U << 20U;
 
 template <typename... Handlers>
 struct Overload : Handlers... {
@@ -48,7 +51,7 @@ StepDaemon::StepDaemon(boost::asio::io_context& loop, AttemptKey key, Fd listene
       pipes_(loop,
              [this](bool is_error, std::string bytes) {
                gang_->output({is_error, std::move(bytes)});
-               if (gang_->queued() > kMostQueued) pipes_.pause();
+               if (gang_->untaken() > output_window()) pipes_.pause();
              }),
       terminator_(loop, [this] { unkillable(); }) {}
 
@@ -195,7 +198,9 @@ Result<> StepDaemon::make_gang() {
   if (spec.nodes.size() > 1) {
     const int output = prepared_.output.get();
     const int error = prepared_.error.valid() ? prepared_.error.get() : output;
-    writer_ = std::make_unique<OutputWriter>(loop_, output, error, [this] { output_written(); });
+    writer_ = std::make_unique<OutputWriter>(
+        loop_, output, error,
+        [this](std::uint32_t from, std::size_t bytes) { output_written(from, bytes); });
   }
   return {};
 }
@@ -214,7 +219,18 @@ void StepDaemon::start(const StepStart& message) {
   started_ = now();
   phase_ = NodePhase::kStarting;  // told with the next phase, which comes at once
   gang_->start(peers_);
+  watch_limit();
   launch_ranks();
+}
+
+/// From the start on, since a rank may hang in a file system before it becomes its program.
+void StepDaemon::watch_limit() {
+  const LaunchSpec& spec = request_->spec;
+  if (!spec.time_limit) return;
+  limit_timer_.expires_after(*spec.time_limit);
+  limit_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) fail(cause_of_time_limit(request_->spec), true, request_->spec.grace);
+  });
 }
 
 void StepDaemon::launch_ranks() {
@@ -235,12 +251,11 @@ void StepDaemon::launch_ranks() {
 void StepDaemon::executed() {
   if (phase_ != NodePhase::kStarting) return;
   set_phase(NodePhase::kRunning);
-  const LaunchSpec& spec = request_->spec;
-  if (!spec.time_limit) return;
-  limit_timer_.expires_after(*spec.time_limit);
-  limit_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) fail(cause_of_time_limit(request_->spec), true, request_->spec.grace);
-  });
+}
+
+std::size_t StepDaemon::output_window() const {
+  const std::size_t others = std::max<std::size_t>(request_->spec.nodes.size() - 1, 1);
+  return std::clamp(kMostOutputKept / others, kSmallestWindow, kLargestWindow);
 }
 
 void StepDaemon::stop(const StepStop& message) {

@@ -60,8 +60,11 @@ class StepDaemon : private GangEvents, private PmixEvents {
   [[nodiscard]] std::optional<std::string> objection(const StepPrepare& message) const;
   Result<> start_pmix();
   Result<> make_gang();
+  void watch_limit();
   void launch_ranks();
   void executed();
+  /// Bytes of output that may be on their way to the files; above it the ranks wait.
+  [[nodiscard]] std::size_t output_window() const;
 
   // Processes.
   void wait_for_signals();
@@ -84,9 +87,9 @@ class StepDaemon : private GangEvents, private PmixEvents {
   void fence_complete(const FencePart& result) override;
   void modex_wanted(const ModexRequest& request) override;
   void modex_answered(const ModexReply& reply) override;
-  void output_came(OutputLines lines) override;
+  void output_came(std::uint32_t from, OutputLines lines) override;
   void gang_changed() override;
-  void output_written();
+  void output_written(std::uint32_t from, std::size_t bytes);
 
   // PmixEvents, on the library's thread.
   void pmix_fence(FencePart part) override;

@@ -12,8 +12,6 @@
 namespace artel::step {
 namespace {
 
-constexpr std::size_t kMostQueued = 8U << 20U;
-constexpr std::size_t kResumeAt = kMostQueued / 2;
 /// As Slurm's PMIxTimeout.
 constexpr std::chrono::seconds kModexTime{300};
 /// As a PMIx status.
@@ -64,19 +62,17 @@ void StepDaemon::modex_answered(const ModexReply& reply) {
   pmix_->modex_result(reply.request, reply.status, reply.blob);
 }
 
-void StepDaemon::output_came(OutputLines lines) {
-  if (!writer_) return;
-  writer_->write(lines.is_error, std::move(lines.bytes));
-  if (writer_->queued() > kMostQueued) gang_->pause_output(true);
+void StepDaemon::output_came(std::uint32_t from, OutputLines lines) {
+  if (writer_) writer_->write(from, std::move(lines));
 }
 
-void StepDaemon::output_written() {
-  if (writer_->queued() < kResumeAt) gang_->pause_output(false);
+void StepDaemon::output_written(std::uint32_t from, std::size_t bytes) {
+  gang_->output_taken(from, bytes);
   settle();
 }
 
 void StepDaemon::gang_changed() {
-  if (gang_->queued() < kResumeAt && !gone_ && !local_done_) pipes_.resume();
+  if (gang_->untaken() < output_window() / 2 && !gone_ && !local_done_) pipes_.resume();
   settle();
 }
 

@@ -124,6 +124,8 @@ void put(const OutputLines& in, v1::PeerMessage& out) {
   out.mutable_output()->set_bytes(in.bytes);
 }
 
+void put(const OutputTaken& in, v1::PeerMessage& out) { out.mutable_taken()->set_bytes(in.bytes); }
+
 Result<PeerMessage> take_handshake(const v1::PeerMessage& in) {
   if (in.has_hello()) {
     const v1::PeerHello& hello = in.hello();
@@ -159,6 +161,8 @@ Result<PeerMessage> take_exchange(const v1::PeerMessage& in) {
       return GangDone{in.done().node_index()};
     case v1::PeerMessage::kOutput:
       return OutputLines{in.output().is_error(), in.output().bytes()};
+    case v1::PeerMessage::kTaken:
+      return OutputTaken{in.taken().bytes()};
     default:
       return bad("a message between step daemons is of no known kind");
   }

@@ -1,10 +1,12 @@
 // Gangs that run well: who is started, with what, and where the output goes.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 
 #include "fake_agent.h"
@@ -26,7 +28,58 @@ int strange_connection(std::uint16_t port, const std::string& bytes) {
   return fd;
 }
 
+/// A terminal that nobody reads: it takes a little, then a write to it waits for ever.
+class FullTerminal {
+ public:
+  FullTerminal() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    REQUIRE(::grantpt(master_) == 0);
+    REQUIRE(::unlockpt(master_) == 0);
+  }
+  ~FullTerminal() { ::close(master_); }
+  FullTerminal(const FullTerminal&) = delete;
+  FullTerminal& operator=(const FullTerminal&) = delete;
+  [[nodiscard]] std::string path() const { return ::ptsname(master_); }
+
+ private:
+  int master_;
+};
+
+/// Bytes that a process has read so far.
+std::uint64_t bytes_read(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  file >> name >> bytes;
+  return bytes;
+}
+
 }  // namespace
+
+TEST_CASE("an output file that takes nothing holds back the writers, never the end of the gang",
+          "[gang]") {
+  const FullTerminal terminal;
+  FakeGang gang(3);
+  const std::string go = gang.folder.file("go");
+  gang.shell("case $RANK in 0) sleep 1000;; 1) yes; exit 0;; esac; while [ ! -e " + go +
+             " ]; do sleep 0.02; done; exit 7");
+  gang.spec.output = terminal.path();
+  gang.launch();
+  const pid_t writer = gang.nodes[1].pid();
+  constexpr std::uint64_t kMuch = 1'000'000;
+  std::uint64_t before = 0;
+  int still = 0;
+  REQUIRE(eventually([&] {
+    const std::uint64_t now = bytes_read(writer);
+    still = now == before && now > kMuch ? still + 1 : 0;
+    before = now;
+    return still == 20;
+  }));
+  std::ofstream(go) << "";
+  for (const NodeEnd& end : gang.ends()) {
+    CHECK(end.cause.exit_code == 7);
+    CHECK(end.cause.node == "hgx03");
+  }
+}
 
 TEST_CASE("a gang of four nodes runs two ranks on each and ends well everywhere", "[gang]") {
   FakeGang gang(4, 2);

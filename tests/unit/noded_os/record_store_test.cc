@@ -93,7 +93,7 @@ TEST_CASE("an end that was recorded before a reboot keeps its cause") {
   CHECK(loaded->records == std::vector{ended});
 }
 
-TEST_CASE("unreadable records are set aside and named, and the others load") {
+TEST_CASE("unreadable records are set aside and named, and their attempts are still known") {
   const Folder folder;
   RecordStore store(folder.path(), "hgx01");
   REQUIRE(store.load("boot-1", kNow));
@@ -110,7 +110,17 @@ TEST_CASE("unreadable records are set aside and named, and the others load") {
 
   const auto loaded = store.load("boot-1", kNow);
   REQUIRE(loaded);
-  CHECK(loaded->records == std::vector{record_of(4)});
+  std::vector<AttemptRecord> known;
+  for (const std::uint64_t job : {1, 2, 5}) {
+    AttemptRecord record;
+    record.spec.key = AttemptKey{JobId{job}, TaskIndex{0}, AttemptNo{1}};
+    record.spec.nodes = {"hgx01"};
+    record.spec.launch = LaunchKind::kPlain;
+    record.phase = NodePhase::kStarting;
+    known.push_back(record);
+  }
+  known.insert(known.begin() + 2, record_of(4));
+  CHECK(loaded->records == known);
   CHECK(loaded->warnings.size() == 3);
   CHECK(std::filesystem::exists(records / "1.0.1.bad"));
   CHECK(std::filesystem::exists(records / "2.0.1.bad"));
@@ -119,6 +129,7 @@ TEST_CASE("unreadable records are set aside and named, and the others load") {
   const auto again = store.load("boot-1", kNow);
   REQUIRE(again);
   CHECK(again->warnings.empty());
+  CHECK(again->records == known);
 }
 
 TEST_CASE("records are readable by root alone") {

@@ -31,8 +31,9 @@ struct Recorder : GangEvents {
   void fence_complete(const FencePart& result) override { fences.push_back(result); }
   void modex_wanted(const ModexRequest& request) override { wanted.push_back(request); }
   void modex_answered(const ModexReply& reply) override { answers.push_back(reply); }
-  void output_came(OutputLines lines) override { output += lines.bytes; }
-  void gang_changed() override {}
+  int changes = 0;
+  void output_came(std::uint32_t, OutputLines lines) override { output += lines.bytes; }
+  void gang_changed() override { ++changes; }
 };
 
 struct Star {
@@ -204,13 +205,36 @@ TEST_CASE("output reaches the root before the node counts as done", "[step]") {
 TEST_CASE("an abort overtakes output", "[step]") {
   Star star(2);
   star.start();
-  REQUIRE(star.until([&] { return star.members[1]->queued() == 0; }));
-  star.members[0]->pause_output(true);
+  star.members[1]->fence({.signature = "2", .blob = "connected"});
+  REQUIRE(star.until([&] { return star.events[1].fences.size() == 1; }));
   star.members[1]->output({false, std::string(30'000'000, 'x')});
   star.members[1]->abort({.text = "now"});
-  star.members[0]->pause_output(false);
   REQUIRE(star.until([&] { return !star.events[0].aborted.empty(); }));
   CHECK(star.events[0].output.size() < 30'000'000);
+}
+
+TEST_CASE("output counts as on its way until the root has taken it", "[step]") {
+  Star star(2);
+  star.members[1]->output({false, std::string(1000, 'x')});
+  star.start();
+  REQUIRE(star.until([&] { return star.events[0].output.size() == 1000; }));
+  CHECK(star.members[1]->untaken() == 1000);
+  star.members[0]->output_taken(1, 400);
+  REQUIRE(star.until([&] { return star.events[1].changes == 1; }));
+  CHECK(star.members[1]->untaken() == 600);
+  star.members[0]->output_taken(1, 5000);  // a root that counts wrongly does no harm
+  REQUIRE(star.until([&] { return star.events[1].changes == 2; }));
+  CHECK(star.members[1]->untaken() == 0);
+}
+
+TEST_CASE("without a root no output is on its way any more", "[step]") {
+  Star star(2);
+  star.start();
+  star.members[1]->output({false, std::string(1000, 'x')});
+  REQUIRE(star.until([&] { return star.events[0].output.size() == 1000; }));
+  star.members[0].reset();
+  REQUIRE(star.until([&] { return !star.events[1].lost.empty(); }));
+  CHECK(star.members[1]->untaken() == 0);
 }
 
 TEST_CASE("the loss of a node is an abort that names it", "[step]") {

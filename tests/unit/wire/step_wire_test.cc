@@ -111,6 +111,7 @@ TEST_CASE("each message between step daemons survives the wire", "[wire]") {
   same(PeerMessage(GangAbort{full_cause()}));
   same(PeerMessage(GangDone{2}));
   same(PeerMessage(OutputLines{true, "line\xff\n"}));
+  same(PeerMessage(OutputTaken{std::uint64_t{1} << 40U}));
 }
 
 TEST_CASE("bytes that are no message are refused", "[wire]") {
