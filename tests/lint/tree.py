@@ -30,12 +30,14 @@ class Tree:
         self._texts = {}
 
     def files(self, *endings, under=""):
-        """Sorted relative paths with one of the endings (all files if none is given) below the folder `under`."""
+        """Sorted relative paths with one of the endings (all files if none is given) below the folder `under`.
+
+        Without `.git`, which is a file in a linked worktree."""
         found = []
         for folder, folders, names in os.walk(self.root / under):
             folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
             base = pathlib.Path(folder).relative_to(self.root)
-            found += [str(base / name) for name in names if not endings or name.endswith(endings)]
+            found += [str(base / name) for name in names if name != ".git" and (not endings or name.endswith(endings))]
         return sorted(found)
 
     def cxx(self, under=""):
