@@ -1,4 +1,7 @@
-"""Each header compiles alone. Results are kept by content, so that only what changed is compiled again."""
+"""Each header compiles alone. Results are kept by content, so that only what changed is compiled again.
+
+A header that its own source includes first is not compiled here: the build has shown it.
+"""
 
 import concurrent.futures
 import hashlib
@@ -81,6 +84,14 @@ def compile_alone(tree, path, flags, cache):
     return lines[0].replace(f"{tree.root}/", "")
 
 
+def shown_by_the_build(tree, path, sources):
+    """Whether the source of the same name is built and begins with this header."""
+    source = str(pathlib.PurePosixPath(path).with_suffix(".cc"))
+    included = tree.includes(source) if source in sources else []
+    return bool(included) and included[0][2] and path in (f"src/{included[0][1]}", f"tests/{included[0][1]}",
+                                                          str(pathlib.PurePosixPath(path).parent / included[0][1]))
+
+
 def check(tree, build):
     commands = load_commands(build, tree.root)
     folders = {str(pathlib.PurePosixPath(path).parent): flags for path, flags in commands.items()}
@@ -90,6 +101,8 @@ def check(tree, build):
     cache.mkdir(exist_ok=True)
     waiting = []
     for path in tree.files(".h", under="src") + tree.files(".h", under="tests"):
+        if shown_by_the_build(tree, path, commands):
+            continue
         mine = folders.get(str(pathlib.PurePosixPath(path).parent), anywhere)
         kept = cache / key_of(tree, path, mine, compiler)
         if not kept.exists():
