@@ -131,7 +131,7 @@ class Reference : public scenario::Engine {
     return refusal;
   }
 
-  void end(Minute now, const std::string& id) override {
+  void end(Minute now, const std::string& id, scenario::Ending) override {
     decay(world_, now);
     Job& job = job_named(id);
     close_run(job);

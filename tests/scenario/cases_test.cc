@@ -21,17 +21,23 @@ std::vector<std::string> case_files() {
   return files;
 }
 
-/// The number of cases that passed; tells what did not.
-std::size_t play_all(const EngineMaker& make, const std::string& kinds) {
+/// Cases of rules that the core does not follow in all: W4, W5, N5, V2, the plans of B2 for
+/// protected jobs.
+const std::vector<std::string> kBeyondCore = {"A013", "A014", "A015", "A018",
+                                              "A042", "A091", "A092"};
+
+/// The number of cases that passed; tells what did not. With `only_followed` those that the core
+/// refuses are left out.
+std::size_t play_all(const EngineMaker& make, bool only_followed) {
   std::size_t passed = 0;
   for (const std::string& file : case_files()) {
-    const std::string name = std::filesystem::path(file).filename();
-    if (kinds.find(name.front()) == std::string::npos) continue;
     const auto scenario = load_case(file);
     if (!scenario) {
       FAIL_CHECK(scenario.error().text);
       continue;
     }
+    const bool is_beyond = std::ranges::find(kBeyondCore, scenario->id) != kBeyondCore.end();
+    if (only_followed && (is_beyond || !check_core_follows(file, *scenario))) continue;
     const auto engine = make(*scenario);
     const auto report = play_case(*scenario, *engine);
     if (!report) {
@@ -48,16 +54,16 @@ std::size_t play_all(const EngineMaker& make, const std::string& kinds) {
 }  // namespace
 
 TEST_CASE("every case passes through the plain interpreter of the rules", "[reference]") {
-  CHECK(play_all(reference::make_reference, "sa") >= 115);
+  CHECK(play_all(reference::make_reference, false) >= 115);
 }
 
 TEST_CASE("every case passes through the scheduling core", "[core]") {
-  CHECK(play_all(make_core_engine, "s") >= 60);
+  CHECK(play_all(make_core_engine, true) >= 85);
 }
 
 TEST_CASE("a case with a rule that the core does not follow yet is refused by name") {
-  const auto report = play_file(std::string(ARTEL_CASES) +
-                                "/a011-a-job-for-later-does-not-hold-nodes-until-then.yaml");
+  const auto report =
+      play_file(std::string(ARTEL_CASES) + "/a040-every-node-of-a-gang-has-the-features.yaml");
   REQUIRE_FALSE(report);
-  CHECK_THAT(report.error().text, Catch::Contains("begin: the scheduling core does not follow"));
+  CHECK_THAT(report.error().text, Catch::Contains("features: the scheduling core does not follow"));
 }

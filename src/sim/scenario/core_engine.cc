@@ -2,9 +2,11 @@
 #include "sim/scenario/core_engine.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sched/scheduler.h"
 #include "sim/scenario/core_facts.h"
+#include "sim/scenario/core_lives.h"
 
 namespace artel::scenario {
 
@@ -20,30 +22,52 @@ class CoreEngine : public Engine {
       : names_(scenario), scheduler_(setup_of(names_), time_of(0)) {}
 
   std::optional<std::string> submit(Minute now, const Job& job) override {
-    const JobId id{jobs_.size() + 1};
-    jobs_.emplace_back(job.id);
-    ids_[job.id] = id;
+    const JobId id = lives_.enter(job);
     sched::JobFacts facts = facts_of(names_, job, id);
-    if (!job.reservation.empty()) {
-      const auto live = live_reservation(job.reservation);
-      if (!live) return "AccessDenied";
-      facts.reservation = *live;
-    }
-    const auto accepted = scheduler_.submit(time_of(now), facts);
-    if (accepted) return std::nullopt;
-    return accepted.error().code == ErrorCode::kNeverFits ? "NeverFits" : "AccessDenied";
+    facts.after = lives_.dependencies_of(job);
+    if (!job.array_id.empty()) facts.array = lives_.array(job.array_id);
+    if (job.throttle) throttle(now, job.array_id, *job.throttle);
+    const auto refusal = refusal_of(now, job, facts);
+    if (refusal) lives_.ended(id, false);
+    return refusal;
   }
 
-  void end(Minute now, const std::string& job) override {
-    scheduler_.end(time_of(now), ids_.at(job), sched::Ended::kCompleted);
+  void end(Minute now, const std::string& job, Ending how) override {
+    const JobId id = lives_.id_of(job);
+    depends_.erase(job);
+    lives_.ended(id, how == Ending::kCompleted);
+    if (how == Ending::kCompleted || how == Ending::kOtherwise) {
+      scheduler_.end(
+          time_of(now), id,
+          how == Ending::kCompleted ? sched::Ended::kCompleted : sched::Ended::kOtherwise);
+    } else {
+      lives_.player_gave_up(job, how);
+    }
   }
 
   void requeue(Minute now, const std::string& job, Requeue) override {
-    scheduler_.requeue(time_of(now), ids_.at(job));
+    scheduler_.requeue(time_of(now), lives_.id_of(job));
+  }
+
+  void waits(Minute now, const std::string& job, Waits waits) override {
+    const JobId id = lives_.id_of(job);
+    if (!scheduler_.stage(id)) return;  // given up
+    scheduler_.set_held(time_of(now), id, waits.held);
+    if (waits.depends) {
+      depends_.insert(job);
+    } else {
+      depends_.erase(job);
+    }
+  }
+
+  void throttle(Minute now, const std::string& array, std::int64_t limit) override {
+    scheduler_.set_array(
+        time_of(now),
+        {.id = lives_.array(array), .throttle = static_cast<std::uint32_t>(limit), .was = {}});
   }
 
   void checkpoint(Minute now, const std::string& job, Minute at) override {
-    scheduler_.checkpoint(time_of(now), ids_.at(job), time_of(at));
+    scheduler_.checkpoint(time_of(now), lives_.id_of(job), time_of(at));
   }
 
   void node(Minute now, const std::string& name, bool healthy) override {
@@ -70,18 +94,27 @@ class CoreEngine : public Engine {
     return told(scheduler_.begin_reservations(time_of(now)));
   }
 
-  std::vector<Decision> pass(Minute now) override { return told(scheduler_.pass(time_of(now))); }
+  std::vector<Decision> pass(Minute now) override {
+    std::vector<Decision> decisions = told(scheduler_.pass(time_of(now)));
+    for (GiveUp& one : lives_.disagreements()) decisions.emplace_back(std::move(one));
+    return decisions;
+  }
+
+  void end_waits(Minute now) override { told(scheduler_.end_waits(time_of(now))); }
 
   std::optional<Minute> next_wake(Minute now) override {
     const auto next = scheduler_.next_wake(time_of(now));
     if (!next) return std::nullopt;
-    return minute_of(*next);
+    // Nothing of a case lies between minutes, so what begins there shows in the next.
+    return minute_of(*next + (std::chrono::minutes{1} - Duration{1}));
   }
 
   Beliefs beliefs(Minute) override {
     Beliefs beliefs;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) tell_wait(JobId{i + 1}, jobs_[i], beliefs);
-    for (const JobId job : scheduler_.borrowed()) beliefs.borrowed.push_back(name_of(job));
+    for (std::size_t i = 1; i <= lives_.size(); ++i) tell_wait(JobId{i}, beliefs);
+    for (const JobId job : scheduler_.borrowed()) {
+      beliefs.borrowed.push_back(lives_.name_of(job));
+    }
     std::ranges::sort(beliefs.borrowed);
     for (std::size_t i = 1; i < names_.scenario().tree.size(); ++i) tell_quota(i, beliefs);
     for (const auto& [name, user] : names_.users()) {
@@ -109,19 +142,34 @@ class CoreEngine : public Engine {
     return entry->second.id;
   }
 
-  const std::string& name_of(JobId job) const { return jobs_[job.value - 1]; }
+  std::optional<std::string> refusal_of(Minute now, const Job& job, sched::JobFacts& facts) {
+    if (!job.reservation.empty()) {
+      const auto live = live_reservation(job.reservation);
+      if (!live) return "AccessDenied";
+      facts.reservation = *live;
+    }
+    const auto accepted = scheduler_.submit(time_of(now), facts);
+    if (accepted) return std::nullopt;
+    return accepted.error().code == ErrorCode::kPermissionDenied ? "AccessDenied" : "NeverFits";
+  }
+
   const Node& node_of(NodeId node) const { return names_.scenario().nodes[node.value]; }
   const std::string& node_name(NodeId node) const { return node_of(node).name; }
 
-  std::vector<Decision> told(const std::vector<sched::Decision>& decisions) const {
+  std::vector<Decision> told(const std::vector<sched::Decision>& decisions) {
     std::vector<Decision> told;
     for (const sched::Decision& decision : decisions) {
       if (const auto* signalled = std::get_if<sched::Signalled>(&decision)) {
-        told.emplace_back(Signal{name_of(signalled->job)});
+        told.emplace_back(Signal{lives_.name_of(signalled->job)});
+        continue;
+      }
+      if (const auto* given_up = std::get_if<sched::GivenUp>(&decision)) {
+        lives_.core_gave_up(*given_up);
         continue;
       }
       const auto& started = std::get<sched::Started>(decision);
-      told.emplace_back(Start{name_of(started.job), shares_of(started.shares)});
+      lives_.started(started.job);
+      told.emplace_back(Start{lives_.name_of(started.job), shares_of(started.shares)});
     }
     return told;
   }
@@ -143,8 +191,14 @@ class CoreEngine : public Engine {
     return shares;
   }
 
-  void tell_wait(JobId id, const std::string& name, Beliefs& beliefs) const {
+  void tell_wait(JobId id, Beliefs& beliefs) const {
     const auto stage = scheduler_.stage(id);
+    const std::string& name = lives_.name_of(id);
+    // The player works out the dependencies by itself, too.
+    if (stage && depends_.contains(name) == scheduler_.missing(id).empty()) {
+      beliefs.reasons[name] = "dependencies seen otherwise";
+      return;
+    }
     if (stage != sched::Stage::kPending && stage != sched::Stage::kClaiming) return;
     const sched::Wait wait = scheduler_.wait(id);
     beliefs.reasons[name] = sched::reason_name(wait.reason);
@@ -162,8 +216,8 @@ class CoreEngine : public Engine {
 
   CoreNames names_;
   sched::Scheduler scheduler_;
-  std::vector<std::string> jobs_;  // by id, from 1
-  std::map<std::string, JobId> ids_;
+  CoreLives lives_;
+  std::set<std::string> depends_;  // as the player sees it
   std::map<std::string, Live> reservations_;
 };
 

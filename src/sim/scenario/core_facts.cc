@@ -205,6 +205,9 @@ sched::Setup setup_of(CoreNames& names) {
 }
 
 sched::JobFacts facts_of(CoreNames& names, const Job& job, JobId id) {
+  const auto time = [](const std::optional<Minute>& minute) {
+    return minute ? std::optional(time_of(*minute)) : std::nullopt;
+  };
   return {.id = id,
           .queue = names.quota(job.queue),
           .user = names.user(job.user),
@@ -212,7 +215,13 @@ sched::JobFacts facts_of(CoreNames& names, const Job& job, JobId id) {
           .priority = static_cast<std::int32_t>(job.priority),
           .preemptible = job.preemptible,
           .grace = duration_of(grace_of(names.scenario(), job)),
-          .reservation = std::nullopt};
+          .reservation = std::nullopt,
+          .name = job.name.empty() ? job.id : job.name,
+          .array = std::nullopt,
+          .held = job.held,
+          .begin = time(job.begin),
+          .deadline = time(job.deadline),
+          .max_wait = job.max_wait ? std::optional(duration_of(*job.max_wait)) : std::nullopt};
 }
 
 sched::ReservationFacts facts_of(CoreNames& names, const Reservation& reservation) {

@@ -10,5 +10,6 @@ void Engine::refuse(Minute, const std::string&, const std::string&) {}
 std::optional<Start> Engine::swap(Minute, const std::string&, const std::string&) {
   return std::nullopt;
 }
+void Engine::end_waits(Minute) {}
 
 }  // namespace artel::scenario

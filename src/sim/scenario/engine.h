@@ -37,7 +37,15 @@ struct Start {
 struct Signal {
   std::string job;
 };
-using Decision = std::variant<Start, Signal>;
+/// The engine has ended the job by itself where the player has not: a fault of one of the two.
+struct GiveUp {
+  std::string job;
+  std::string cause;
+};
+using Decision = std::variant<Start, Signal, GiveUp>;
+
+/// How a job ended: by itself or somebody's will, or because its waiting is over (T1, W4, D6).
+enum class Ending : std::uint8_t { kCompleted, kOtherwise, kNeverMet, kDeadline, kMaxWait };
 
 /// Why an attempt ended and the job waits again.
 enum class Requeue : std::uint8_t { kEvicted, kNodeFailed };
@@ -69,8 +77,9 @@ class Engine {
 
   /// A refusal code (AccessDenied, NeverFits), or nullopt: the job is pending.
   virtual std::optional<std::string> submit(Minute now, const Job& job) = 0;
-  /// The job is over, whether it ran or waited: it leaves.
-  virtual void end(Minute now, const std::string& job) = 0;
+  /// The job is over, whether it ran or waited: it leaves. Where its waiting is over an engine that
+  /// owns these rules has ended it already, and says so by GiveUp if it has not.
+  virtual void end(Minute now, const std::string& job, Ending how) = 0;
   /// The job's attempt is over, it waits again.
   virtual void requeue(Minute now, const std::string& job, Requeue why) = 0;
   /// The job saved its work at `at`.
@@ -99,6 +108,9 @@ class Engine {
   virtual std::vector<Decision> begin_reservations(Minute now) = 0;
   /// One walk over the pending jobs. Empty: nothing changes at this instant any more.
   virtual std::vector<Decision> pass(Minute now) = 0;
+
+  /// The passes have come to rest; the player ends the waiting of some right after this.
+  virtual void end_waits(Minute now);
 
   /// The earliest time after `now` at which a pass may decide differently without a new fact.
   virtual std::optional<Minute> next_wake(Minute now) = 0;

@@ -24,11 +24,6 @@ std::string summary(const Case& scenario, const Report& report) {
 
 /// The first key of a job that the core does not follow yet; null: it follows all.
 const char* unknown_to_core(const Job& job) {
-  if (job.held) return "held";
-  if (job.begin) return "begin";
-  if (job.deadline) return "deadline";
-  if (!job.after.empty()) return "after";
-  if (job.array) return "array";
   if (!job.nodes_wanted.empty()) return "nodes_wanted";
   if (!job.nodes_avoided.empty()) return "nodes_avoided";
   if (!job.features.empty()) return "features";
@@ -37,12 +32,20 @@ const char* unknown_to_core(const Job& job) {
 }
 
 bool is_known_to_core(const Fact& fact) {
-  return !std::holds_alternative<Hold>(fact) && !std::holds_alternative<Release>(fact) &&
-         !std::holds_alternative<Throttle>(fact) && !std::holds_alternative<SetFeatures>(fact) &&
-         !std::holds_alternative<NodeRefuses>(fact);
+  return !std::holds_alternative<SetFeatures>(fact) && !std::holds_alternative<NodeRefuses>(fact);
 }
 
-/// Playing such a case would give states that no rule explains.
+}  // namespace
+
+Result<Case> load_case(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return fail(ErrorCode::kIo, path + ": cannot be read; name a file with a case");
+  }
+  return parse_case(path, text.str());
+}
+
 Result<> check_core_follows(const std::string& path, const Case& scenario) {
   const auto refuse = [&](const std::string& what) {
     return fail(ErrorCode::kInvalidArgument,
@@ -62,17 +65,6 @@ Result<> check_core_follows(const std::string& path, const Case& scenario) {
     }
   }
   return {};
-}
-
-}  // namespace
-
-Result<Case> load_case(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return fail(ErrorCode::kIo, path + ": cannot be read; name a file with a case");
-  }
-  return parse_case(path, text.str());
 }
 
 Result<Report> play_case(const Case& scenario, Engine& engine) {

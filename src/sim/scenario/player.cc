@@ -131,6 +131,7 @@ Result<> Player::pass_until_rest() {
 }
 
 bool Player::end_waits() {
+  engine_.end_waits(now_);
   bool any = false;
   for (Life& one : lives_) {
     if (one.stage != Stage::kPending || wait_end(one) > now_) continue;
@@ -144,6 +145,9 @@ bool Player::end_waits() {
 
 Result<> Player::apply(const std::vector<Decision>& decisions) {
   for (const Decision& decision : decisions) {
+    if (const auto* end = std::get_if<GiveUp>(&decision)) {
+      return impossible(now_, "job " + end->job + " is given up: " + end->cause);
+    }
     const auto* told = std::get_if<Signal>(&decision);
     auto applied = told != nullptr ? signal(*told) : start(std::get<Start>(decision));
     if (!applied) return applied;
@@ -257,10 +261,16 @@ void Player::keep_saved_work(Life& life) {
 }
 
 void Player::finish(Life& life, Stage stage, const std::string& reason) {
+  const bool waited = life.stage == Stage::kPending;
   life.stage = stage;
   life.reason = reason;
   life.shares.clear();
-  engine_.end(now_, life.job->id);
+  Ending how =
+      stage == Stage::kDone && life.has_completed ? Ending::kCompleted : Ending::kOtherwise;
+  if (waited && reason == "DependencyNeverMet") how = Ending::kNeverMet;
+  if (waited && reason == "Deadline") how = Ending::kDeadline;
+  if (waited && reason == "MaxWait") how = Ending::kMaxWait;
+  engine_.end(now_, life.job->id, how);
 }
 
 State Player::state() {

@@ -43,9 +43,11 @@ void Player::submit_one(const Job& job) {
 
 std::optional<std::string> Player::refusal_of(const Life& life) {
   if (!admits_class(case_, *life.job)) return "AccessDenied";  // K2
-  const auto latest = latest_start(*life.job);                 // W4
-  if (latest && std::max(now_, life.job->begin.value_or(now_)) > *latest) return "NeverFits";
-  return engine_.submit(now_, *life.job);
+  if (auto refusal = engine_.submit(now_, *life.job)) return refusal;
+  const auto latest = latest_start(*life.job);  // W4
+  if (!latest || std::max(now_, life.job->begin.value_or(now_)) <= *latest) return std::nullopt;
+  engine_.end(now_, life.job->id, Ending::kOtherwise);
+  return "NeverFits";
 }
 
 void Player::fact(const Cancel& cancel) {
@@ -212,17 +214,18 @@ Player::Outlook Player::outlook(const Dependency& on, const Life& other) const {
 }
 
 /// afternotok: it has started once, is over, and has not completed. An array has started when all
-/// its tasks have.
+/// its tasks have, so one that was removed before its start decides.
 Player::Outlook Player::outlook_of_failure(const std::vector<std::size_t>& jobs) const {
-  bool is_started = true;
+  bool is_open = false;
   bool has_failed = false;
   for (const std::size_t index : jobs) {
     const Life& one = lives_[index];
-    if (!is_over(one)) return Outlook::kOpen;
-    is_started = is_started && one.has_started;
+    if (is_over(one) && !one.has_started) return Outlook::kNever;
+    is_open = is_open || !is_over(one);
     has_failed = has_failed || !one.has_completed;
   }
-  return is_started && has_failed ? Outlook::kMet : Outlook::kNever;
+  if (is_open) return Outlook::kOpen;
+  return has_failed ? Outlook::kMet : Outlook::kNever;
 }
 
 }  // namespace artel::scenario

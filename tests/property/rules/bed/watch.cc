@@ -26,10 +26,15 @@ std::optional<std::string> Watch::submit(Minute now, const Job& job) {
   return refused;
 }
 
-void Watch::end(Minute now, const std::string& job) {
+void Watch::end(Minute now, const std::string& job, scenario::Ending how) {
   arrive(now);
   mirror_.end(job);
-  inner_->end(now, job);
+  inner_->end(now, job, how);
+}
+
+void Watch::end_waits(Minute now) {
+  arrive(now);
+  inner_->end_waits(now);
 }
 
 void Watch::requeue(Minute now, const std::string& job, Requeue why) {
@@ -291,6 +296,7 @@ void Watch::check_reservations(const Beliefs& after) {
 }
 
 void Watch::note(const Decision& decision) {
+  if (std::holds_alternative<scenario::GiveUp>(decision)) return;  // the player reports it
   trace_ += std::to_string(mirror_.now());
   if (const auto* told = std::get_if<Signal>(&decision)) {
     trace_ += " signal " + told->job + "\n";

@@ -14,7 +14,8 @@ class Watch : public scenario::Engine {
   Watch(Kind kind, const Case& stream, std::unique_ptr<scenario::Engine> inner, Ledger& ledger);
 
   std::optional<std::string> submit(Minute now, const scenario::Job& job) override;
-  void end(Minute now, const std::string& job) override;
+  void end(Minute now, const std::string& job, scenario::Ending how) override;
+  void end_waits(Minute now) override;
   void requeue(Minute now, const std::string& job, scenario::Requeue why) override;
   void checkpoint(Minute now, const std::string& job, Minute at) override;
   void node(Minute now, const std::string& name, bool healthy) override;
