@@ -59,6 +59,9 @@ using Decision = std::variant<Started, Signalled, GivenUp>;
 enum class Stage : std::uint8_t { kPending, kClaiming, kRunning, kSignalled };
 
 struct State;
+struct Remembered;      // memory.h
+struct EvictionRecord;  // memory.h
+struct Claim;           // memory.h
 
 class Scheduler {
  public:
@@ -115,6 +118,24 @@ class Scheduler {
   /// it does not run or cannot go on; nothing has changed but the marks. Not to be asked for jobs
   /// that are not to be requeued.
   std::optional<std::vector<Share>> swap(Time now, JobId job, const std::vector<NodeId>& lost);
+
+  // Restarts of the driver, and runs that take their time to begin and to end; see memory.h.
+
+  /// A job of an earlier Scheduler, told to one that was just made, before any pass. It is never
+  /// refused: what could not be submitted any more waits.
+  void restore(Time now, const Remembered& job);
+  /// Its first process runs: the limit counts from there. Before, it counts from the start.
+  void begin_run(Time now, JobId job, std::optional<Time> limit_end);
+  /// It is on the way out by itself, not by a signal, and holds its nodes until about `until`.
+  void leave(Time now, JobId job, Time until);
+  /// Nothing of it is left on this node, while others of its nodes are not free yet. The last one
+  /// goes with end() or requeue().
+  void give_back(Time now, JobId job, NodeId node);
+  [[nodiscard]] EvictionRecord evictions(JobId job) const;
+  /// In the order of their jobs.
+  [[nodiscard]] std::vector<Claim> claims() const;
+  /// F2: decayed use above the guarantee, as QuotaFacts::past.
+  [[nodiscard]] double past(QuotaId quota) const;
 
   // One instant: first the reservations that end, then facts, then begin_reservations(), passes
   // until one is empty, and end_waits(); if that gives up anybody, passes again.

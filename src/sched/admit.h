@@ -1,0 +1,17 @@
+// From what is told of a job to what is kept of it.
+//
+// Private to src/sched.
+#pragma once
+
+#include <memory>
+
+#include "sched/state.h"
+
+namespace artel::sched {
+
+/// Equal requests are kept once.
+std::shared_ptr<const Shape> intern(State& state, const Request& request);
+/// A pending job, as yet in no list.
+Job job_of(const State& state, const JobFacts& facts, std::shared_ptr<const Shape> shape);
+
+}  // namespace artel::sched
