@@ -43,7 +43,9 @@ Shortage short_of(const State& state, const Charge& charge, std::size_t r, std::
           .enough = enough};
 }
 
-std::optional<Failure> limit_failure(const State& state, QuotaId queue, const Charge& charge) {
+/// Calls `found(failure)`; true: it wants no more.
+template <typename Found>
+bool check_limits(const State& state, QuotaId queue, const Charge& charge, Found found) {
   Climb climb{.state = state, .charge = charge};
   for (const QuotaId id : state.path(queue)) {
     const Quota& quota = state.at(id);
@@ -61,10 +63,10 @@ std::optional<Failure> limit_failure(const State& state, QuotaId queue, const Ch
       check(quota.facts.limit, 0, r, star, over_limit);
       check(quota.facts.borrow, quota.guarantee[r], r, star, over_borrow);
     });
-    if (over_limit) return Failure{Reason::kQuotaLimit, id, *over_limit};
-    if (over_borrow) return Failure{Reason::kBorrowLimit, id, *over_borrow};
+    if (over_limit && found(Failure{Reason::kQuotaLimit, id, *over_limit})) return true;
+    if (over_borrow && found(Failure{Reason::kBorrowLimit, id, *over_borrow})) return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 /// Over the root's children: use* fits the cluster, else what guarantees keep is in the way.
@@ -171,21 +173,51 @@ std::optional<Shortage> beyond_budget(const State& state, QuotaId id, const Job&
                   .enough = in_gpu_hours(taken + booked)};
 }
 
-std::optional<Shortage> lacking_licence(const State& state, const Request& request, bool planning) {
+template <typename Found>
+bool check_licences(const State& state, const Request& request, bool planning, Found found) {
   for (const auto& [licence, count] : request.licences) {
     const std::size_t i = licence.value;
     const std::int64_t taken =
         state.licences_active[i] + (planning ? 0 : state.licences_signalled[i]);
     if (taken + count <= state.licences[i]) continue;
-    return Shortage{.counted = Counted::kLicences,
-                    .flavor = {},
-                    .licence = licence,
-                    .asked = count,
-                    .have = state.licences[i] - taken,
-                    .bound = state.licences[i],
-                    .enough = taken + count};
+    const Shortage lack{.counted = Counted::kLicences,
+                        .flavor = {},
+                        .licence = licence,
+                        .asked = count,
+                        .have = state.licences[i] - taken,
+                        .bound = state.licences[i],
+                        .enough = taken + count};
+    if (found(Failure{Reason::kLicence, kRoot, lack})) return true;
   }
-  return std::nullopt;
+  return false;
+}
+
+/// The checks in the order of Z1. Calls `found(failure)`, which says true if it wants no more.
+template <typename Found>
+void check_quota(const State& state, const Job& job, const Charge& charge, bool planning,
+                 Found found) {
+  if (check_limits(state, job.queue, charge, found)) return;
+  const auto& path = state.path(job.queue);
+  const auto climb = [&](Reason reason, auto check) {
+    return std::ranges::any_of(path, [&](QuotaId id) {
+      const std::optional<Shortage> lack = check(id);
+      return lack && found(Failure{reason, id, *lack});
+    });
+  };
+  if (!job.preemptible && climb(Reason::kGuaranteeOnly, [&](QuotaId id) {
+        return beyond_guarantee(state, state.at(id), charge);
+      })) {
+    return;
+  }
+  if (climb(Reason::kUserLimit,
+            [&](QuotaId id) { return beyond_user_limit(state.at(id), job.user, charge); })) {
+    return;
+  }
+  if (climb(Reason::kBudget, [&](QuotaId id) { return beyond_budget(state, id, job, charge); })) {
+    return;
+  }
+  if (check_licences(state, *job.request, planning, found)) return;
+  if (const auto failure = lend_failure(state, job.queue, charge)) found(*failure);
 }
 
 }  // namespace
@@ -207,32 +239,25 @@ bool is_within_path(const State& state, QuotaId queue, const Charge& charge) {
 
 std::optional<Failure> quota_failure(const State& state, const Job& job, const Charge& charge,
                                      bool planning) {
-  if (auto failure = limit_failure(state, job.queue, charge)) return failure;
-  const auto& path = state.path(job.queue);
-  for (const QuotaId id : path) {
-    if (job.preemptible) break;
-    if (const auto lack = beyond_guarantee(state, state.at(id), charge)) {
-      return Failure{Reason::kGuaranteeOnly, id, *lack};
-    }
-  }
-  for (const QuotaId id : path) {
-    if (const auto lack = beyond_user_limit(state.at(id), job.user, charge)) {
-      return Failure{Reason::kUserLimit, id, *lack};
-    }
-  }
-  for (const QuotaId id : path) {
-    if (const auto lack = beyond_budget(state, id, job, charge)) {
-      return Failure{Reason::kBudget, id, *lack};
-    }
-  }
-  if (const auto lack = lacking_licence(state, *job.request, planning)) {
-    return Failure{Reason::kLicence, kRoot, *lack};
-  }
-  return lend_failure(state, job.queue, charge);
+  std::optional<Failure> first;
+  check_quota(state, job, charge, planning, [&](const Failure& failure) {
+    first = failure;
+    return true;
+  });
+  return first;
+}
+
+std::vector<Failure> quota_failures(const State& state, const Job& job, const Charge& charge) {
+  std::vector<Failure> all;
+  check_quota(state, job, charge, false, [&](const Failure& failure) {
+    if (failure.reason != Reason::kNone) all.push_back(failure);
+    return false;
+  });
+  return all;
 }
 
 bool has_licences(const State& state, const Request& request, bool planning) {
-  return !lacking_licence(state, request, planning);
+  return !check_licences(state, request, planning, [](const Failure&) { return true; });
 }
 
 bool has_access(const State& state, QuotaId queue, UserId user) {

@@ -23,6 +23,9 @@ struct Failure {
 /// have given their licences back (V3).
 [[nodiscard]] std::optional<Failure> quota_failure(const State& state, const Job& job,
                                                    const Charge& charge, bool planning);
+/// All checks that a start now would fail, in the same order.
+[[nodiscard]] std::vector<Failure> quota_failures(const State& state, const Job& job,
+                                                  const Charge& charge);
 [[nodiscard]] bool has_licences(const State& state, const Request& request, bool planning);
 [[nodiscard]] bool has_access(const State& state, QuotaId queue, UserId user);
 

@@ -174,6 +174,27 @@ class Search {
     return one.own || may_reclaim(one) || may_level(one);
   }
 
+  /// By the cause for which it is taken.
+  [[nodiscard]] Time protected_until(const Candidate& one) const {
+    if (one.own) return one.job->start + state_.policy.protect_priority;
+    const bool reclaimed = may_reclaim(one);
+    return one.job->start +
+           (reclaimed ? state_.policy.protect_reclaim : state_.policy.protect_fair);
+  }
+
+  void note_protection(const std::vector<Candidate>& victims, Eviction& plan) const {
+    for (const Candidate& one : victims) {
+      const Time until = protected_until(one);
+      const bool is_first = plan.last_protected == JobId{};
+      if (!is_first && (until < plan.free_from ||
+                        (until == plan.free_from && one.job->id > plan.last_protected))) {
+        continue;
+      }
+      plan.free_from = until;
+      plan.last_protected = one.job->id;
+    }
+  }
+
   [[nodiscard]] bool wastes(const std::vector<Candidate>& victims) const {
     std::int64_t evicted = 0;
     for (const Candidate& one : victims) {
@@ -296,6 +317,7 @@ class Search {
       if (!wastes(victims)) {
         plan = Eviction{.victims = {}, .shares = *place_after(victims)};
         for (const Candidate& one : victims) plan->victims.push_back(one.job->id);
+        note_protection(victims, *plan);
       }
     }
     for (const Candidate& one : victims) put_back(state_, *one.job);

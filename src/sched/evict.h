@@ -11,6 +11,9 @@ namespace artel::sched {
 struct Eviction {
   std::vector<JobId> victims;
   std::vector<Share> shares;  // where the job will start
+  /// When the minimum run times of all victims are over, and whose is over last (A3).
+  Time free_from{};
+  JobId last_protected{};
 };
 
 /// Whether minimum run times count (A3). Without them the answer says whether they alone are in the

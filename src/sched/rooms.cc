@@ -42,6 +42,10 @@ bool is_on(const Reservation& reservation, NodeIndex node) {
 
 }  // namespace
 
+Interval interval_now(const State& state, const Job& job) {
+  return {.from = state.now, .end = end_of_run(job, state.now), .sharer = sharer_of(state, job)};
+}
+
 void PlanBook::add(const Planned& plan) {
   for (const Share& share : plan.shares) on_[share.node.value].push_back(&plan);
   ++count_;

@@ -46,6 +46,9 @@ struct Interval {
   Emptied emptied = Emptied::kNo;
 };
 
+/// From now on, if the job starts now.
+[[nodiscard]] Interval interval_now(const State& state, const Job& job);
+
 /// Plans by node, so that a node without any costs nothing.
 class PlanBook {
  public:

@@ -1,16 +1,14 @@
 #include "sched/walk.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <tuple>
 
 #include "sched/booked.h"
 #include "sched/checks.h"
-#include "sched/evict.h"
 #include "sched/future.h"
 #include "sched/line.h"
-#include "sched/screen.h"
+#include "sched/outlook.h"
 #include "sched/waiting.h"
 
 namespace artel::sched {
@@ -20,10 +18,11 @@ class Walk {
  public:
   explicit Walk(State& state)
       : state_(state),
+        plans_(state.nodes.size()),
         plans_of_(state.quotas.size()),
-        book_of_plans_(state.nodes.size()),
         evictable_(state),
-        rooms_(state) {}
+        rooms_(state),
+        outlook_(state, plans_, evictable_, rooms_) {}
 
   std::vector<Decision> run() {
     begin_slots(state_);
@@ -81,6 +80,7 @@ class Walk {
         start_claim(*job);
       } else {
         stop_queues_of(*job);
+        job->wait = claim_wait(state_, *job);
       }
     }
   }
@@ -141,13 +141,13 @@ class Walk {
     } else {
       if (try_start(job)) return;
       stop_queues_of(job);
-      if (in_backoff(job) && !ever_within(job)) {
+      if (in_backoff(job) && !outlook_.ever_within(job)) {
         job.wait.reason = Reason::kBackoff;
         job.wait.until = job.backoff_until;
         return;
       }
-      if (auto found = find_eviction(job, Protection::kCounts)) return claim(job, *found);
-      job.wait = reason_of(job);
+      if (auto found = outlook_.find_eviction(job, Protection::kCounts)) return claim(job, *found);
+      job.wait = outlook_.first_reason(job);
       // Whether minimum run times alone are in the way depends on the plans made so far.
       if (alike && job.wait.reason != Reason::kProtected) answers_.emplace(*alike, job.wait);
     }
@@ -174,16 +174,6 @@ class Walk {
 
   [[nodiscard]] bool in_backoff(const Job& job) const { return state_.now < job.backoff_until; }
 
-  [[nodiscard]] bool ever_within(const Job& job) const {
-    for (const std::uint32_t size : sizes_of(*job.request)) {
-      for (const FlavorId flavor : job.request->flavors) {
-        const Charge charge = charge_of(state_, *job.request, size, flavor);
-        if (is_within_path(state_, job.queue, charge)) return true;
-      }
-    }
-    return false;
-  }
-
   /// G3, then G4's scopes, then the flavors.
   bool try_start(Job& job) {
     for (const std::uint32_t size : sizes_of(*job.request)) {
@@ -207,51 +197,17 @@ class Walk {
   /// Beside all plans, else beside those that bind the job (B3).
   [[nodiscard]] std::optional<std::vector<Share>> place_now(const Job& job, const Variant& variant,
                                                             const Charge& charge) const {
-    const Interval interval{
-        .from = state_.now, .end = end_of_run(job, state_.now), .sharer = sharer_of(state_, job)};
-    auto shares = place(state_, job, variant, Rooms(state_, interval, &book_of_plans_));
-    if (shares || book_of_plans_.empty()) return shares;
-    const PlanFilter binding = binding_plans(job, charge);
-    return place(state_, job, variant, Rooms(state_, interval, &book_of_plans_, &binding));
-  }
-
-  [[nodiscard]] bool binds(const Planned& plan, const Job& later, const Charge& charge) const {
-    const Job& p = *plan.job;
-    if (p.team == later.team || p.pool == later.pool) return true;
-    const QuotaId lca = common_ancestor(state_, p.pool, later.pool);
-    const auto child = child_towards(state_, lca, later.pool);
-    return !child || !is_within(state_, *child, charge);
-  }
-
-  [[nodiscard]] PlanFilter binding_plans(const Job& job, const Charge& charge) const {
-    PlanFilter binding;
-    for (const Planned& plan : plans_) {
-      if (binds(plan, job, charge)) binding.push_back(&plan);
-    }
-    std::ranges::sort(binding);
-    return binding;
+    const Interval interval = interval_now(state_, job);
+    auto shares = place(state_, job, variant, Rooms(state_, interval, &plans_.on_nodes));
+    if (shares || plans_.all.empty()) return shares;
+    const PlanFilter binding = outlook_.binding_plans(job, charge);
+    return place(state_, job, variant, Rooms(state_, interval, &plans_.on_nodes, &binding));
   }
 
   // Evictions ---------------------------------------------------------------------------------
 
-  struct Found {
-    FlavorId flavor;
-    Eviction plan;
-  };
-
-  std::optional<Found> find_eviction(const Job& job, Protection protection) {
-    for (const FlavorId flavor : job.request->flavors) {
-      const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request), flavor);
-      if (in_backoff(job) && !is_within_path(state_, job.queue, charge)) continue;
-      if (!evictable_.may_evict(job, charge)) continue;
-      auto plan = make_eviction(state_, job, flavor, book_of_plans_, protection);
-      if (plan) return Found{flavor, std::move(*plan)};
-    }
-    return std::nullopt;
-  }
-
   /// A1: the claim; it starts at once if nothing is left to wait for.
-  void claim(Job& job, Found& found) {
+  void claim(Job& job, Outlook::Found& found) {
     for (const JobId id : found.plan.victims) {
       evictable_.signalled(state_.jobs.at(id));
       signal(state_, state_.jobs.at(id));
@@ -262,96 +218,14 @@ class Walk {
     job.shares = std::move(found.plan.shares);
     job.charge = charge_of(state_, *job.request, smallest_size(*job.request), found.flavor);
     job.claim = ++state_.claims;
-    job.wait.reason = Reason::kPreempting;
     hold(state_, job);
+    job.wait = claim_wait(state_, job);
     book(state_, job, 1);
     answers_.clear();
     rooms_.forget();
     ends_.reset();
     if (can_start(state_, job)) start_claim(job);
     line_->all_changed();
-  }
-
-  // Reasons, Z1 -------------------------------------------------------------------------------
-
-  /// Variants that fail no quota check of a reason of its own.
-  [[nodiscard]] std::vector<Variant> allowed_variants(const Job& job) const {
-    std::vector<Variant> allowed;
-    for (const std::uint32_t size : sizes_of(*job.request)) {
-      for (const FlavorId flavor : job.request->flavors) {
-        const auto failure =
-            quota_failure(state_, job, charge_of(state_, *job.request, size, flavor), false);
-        if (!failure || failure->reason == Reason::kNone) allowed.push_back({size, flavor});
-      }
-    }
-    return allowed;
-  }
-
-  [[nodiscard]] bool could_start(const Job& job, const std::vector<Variant>& allowed,
-                                 bool anywhere) const {
-    const Rooms rooms(
-        state_,
-        {.from = state_.now, .end = end_of_run(job, state_.now), .sharer = sharer_of(state_, job)},
-        nullptr);
-    return std::ranges::any_of(allowed, [&](const Variant& variant) {
-      const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
-      return !quota_failure(state_, job, charge, false) &&
-             place(state_, job, variant, rooms, {.domain = {}, .anywhere = anywhere});
-    });
-  }
-
-  [[nodiscard]] Wait wait_for(const Failure& failure) const {
-    Wait wait;
-    wait.reason = failure.reason;
-    wait.quota = failure.reason == Reason::kLendLimit ? largest_keeper(failure) : failure.quota;
-    wait.shortage = failure.shortage;
-    return wait;
-  }
-
-  /// Whose idle guarantee that nobody else may use is the largest, by name among equals.
-  [[nodiscard]] QuotaId largest_keeper(const Failure& failure) const {
-    const std::size_t r = failure.shortage.counted == Counted::kCores
-                              ? state_.cores()
-                              : failure.shortage.flavor.value;
-    QuotaId largest = kRoot;
-    std::int64_t most = 0;
-    for (const QuotaId child : state_.at(kRoot).children) {
-      const Quota& quota = state_.at(child);
-      const std::int64_t idle = quota.star[r] - use(quota, r);
-      const bool first_of_equals = idle == most && quota.facts.name < state_.at(largest).facts.name;
-      if (idle <= 0 || (idle <= most && !first_of_equals)) continue;
-      largest = child;
-      most = idle;
-    }
-    return largest;
-  }
-
-  Wait reason_of(const Job& job) {
-    const auto because = [](Reason reason) {
-      Wait wait;
-      wait.reason = reason;
-      return wait;
-    };
-    const std::vector<Variant> allowed = allowed_variants(job);
-    if (allowed.empty()) {
-      const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request),
-                                      job.request->flavors.front());
-      const auto failure = quota_failure(state_, job, charge, false);
-      return wait_for(*failure);
-    }
-    if (find_eviction(job, Protection::kIgnored)) return because(Reason::kProtected);
-    const bool may_fit = std::ranges::any_of(
-        allowed, [&](const Variant& variant) { return rooms_.may_fit(job, variant); });
-    if (may_fit && could_start(job, allowed, false)) return because(Reason::kBackfill);
-    if (state_.reservations.empty()) {
-      const bool placed = may_fit && could_start(job, allowed, true);
-      return because(placed ? Reason::kTopology : Reason::kResources);
-    }
-    const WithoutReservations unreserved(state_);
-    const std::vector<Variant> then = allowed_variants(job);
-    if (could_start(job, then, false)) return because(Reason::kReservation);
-    if (could_start(job, then, true)) return because(Reason::kTopology);
-    return because(Reason::kResources);
   }
 
   static bool lacks_only_room(Reason reason) {
@@ -376,9 +250,8 @@ class Walk {
     if (!plan) return;
     ++made;
     job.wait.planned_start = plan->start;
-    plans_.push_back(std::move(*plan));
-    book_of_plans_.add(plans_.back());
-    if (plans_.back().end) add_end(*plans_.back().end);
+    const Planned& kept = plans_.add(std::move(*plan));
+    if (kept.end) add_end(*kept.end);
     if (!job.array) return;
     take_slot(state_, job);
     line_->changed(job.queue);
@@ -403,7 +276,7 @@ class Walk {
       add(end_of_hold(state_, job));
       add(job.limit_end);
     }
-    for (const Planned& plan : plans_) add(plan.end);
+    for (const Planned& plan : plans_.all) add(plan.end);
     for (const Reservation& one : state_.reservations) add(one.facts.end);
     std::ranges::sort(times);
     const auto rest = std::ranges::unique(times);
@@ -414,8 +287,8 @@ class Walk {
   std::optional<Planned> plan_start(const Job& job) {
     std::vector<std::pair<Variant, Time>> allowed;
     std::optional<Time> first;
-    for (const Variant& variant : allowed_variants(job)) {
-      const auto possible = earliest_possible(state_, job, variant, book_of_plans_);
+    for (const Variant& variant : outlook_.allowed_variants(job)) {
+      const auto possible = earliest_possible(state_, job, variant, plans_.on_nodes);
       if (!possible) continue;
       allowed.emplace_back(variant, *possible);
       if (!first || *possible < *first) first = possible;
@@ -425,7 +298,7 @@ class Walk {
     for (auto time = std::ranges::lower_bound(times, *first); time != times.end(); ++time) {
       const auto end = end_of_run(job, *time);
       const Rooms rooms(state_, {.from = *time, .end = end, .sharer = sharer_of(state_, job)},
-                        &book_of_plans_);
+                        &plans_.on_nodes);
       for (const auto& [variant, possible] : allowed) {
         if (possible > *time) continue;
         if (auto shares = place(state_, job, variant, rooms)) {
@@ -438,12 +311,12 @@ class Walk {
 
   State& state_;
   std::vector<Decision> decisions_;
-  std::deque<Planned> plans_;  // addresses stay
+  Plans plans_;
   std::vector<std::uint32_t> plans_of_;
-  PlanBook book_of_plans_;
   std::map<QuotaId, JobId> stopped_;
   Evictable evictable_;
   RoomScreen rooms_;
+  Outlook outlook_;
   std::map<Alike, Wait> answers_;
   std::optional<std::vector<Time>> ends_;
   Line* line_ = nullptr;
