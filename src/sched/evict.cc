@@ -244,7 +244,7 @@ class Search {
     const Part& part = job_.request->parts.front();
     std::uint32_t left = nodes_of(*job_.request, variant_.size);
     for (const NodeIndex node : members()) {
-      if (state_.nodes[node].flavor != variant_.flavor) continue;
+      if (state_.nodes[node].flavor != variant_.flavor || !admits(job_, node)) continue;
       if (!is_candidate(state_, job_, variant_.flavor, part, node, room.at(node))) continue;
       if (--left == 0) return true;
     }
@@ -266,12 +266,14 @@ class Search {
                       one.lost, -to_ms(one.job->start), ~one.job->id.value);
   }
 
-  /// Below the node whose check fails; else on nodes of the domain and of the flavor.
+  /// Below the node whose check fails; else on nodes of the domain and of the flavor that p may
+  /// use.
   [[nodiscard]] bool helps(const Candidate& one, const std::optional<Failure>& failure) const {
     if (failure) return is_below(state_, one.job->queue, failure->quota);
     return std::ranges::any_of(one.job->shares, [&](const Share& share) {
       const Node& node = state_.nodes[share.node.value];
-      return node.flavor == variant_.flavor && is_in(node, domain_);
+      return node.flavor == variant_.flavor && is_in(node, domain_) &&
+             admits(job_, share.node.value);
     });
   }
 

@@ -40,7 +40,7 @@ std::optional<Time> earliest_possible(const State& state, const Job& job, const 
                       &plans);
     return is_candidate(state, job, variant.flavor, part, node, rooms.at(node));
   };
-  for (const NodeIndex i : state.by_name) {
+  for (const NodeIndex i : nodes_for(state, job)) {
     const Node& node = state.nodes[i];
     if (node.flavor != variant.flavor || !node.healthy || node.gpus < part.gpus) continue;
     auto& of_domain = times[domain_of(node, request.locality)];
@@ -69,7 +69,7 @@ std::uint32_t nodes_now(const State& state, const Job& job, FlavorId flavor) {
   const Rooms rooms(state, interval, nullptr);
   const Part& part = job.request->parts.front();
   std::uint32_t count = 0;
-  for (const NodeIndex i : state.by_name) {
+  for (const NodeIndex i : job.listed ? job.listed->nodes : state.by_name) {
     const Node& node = state.nodes[i];
     if (node.flavor != flavor || !rooms.may_have(node, part.gpus)) continue;
     if (is_candidate(state, job, flavor, part, i, rooms.at(i))) ++count;

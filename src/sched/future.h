@@ -13,7 +13,8 @@ namespace artel::sched {
 [[nodiscard]] std::optional<Time> earliest_possible(const State& state, const Job& job,
                                                     const Variant& variant, const PlanBook& plans);
 
-/// So many nodes could take the job's part now if there were no plans; for jobs of one part.
+/// So many nodes could take the job's part now if there were no plans and no marks (N4); for jobs
+/// of one part.
 [[nodiscard]] std::uint32_t nodes_now(const State& state, const Job& job, FlavorId flavor);
 
 }  // namespace artel::sched

@@ -31,7 +31,7 @@ class Search {
     rooms_.resize(state.nodes.size());
     std::int64_t least = parts_.front().gpus;
     for (const Part& part : parts_) least = std::min(least, part.gpus);
-    for (const NodeIndex i : state.by_name) {
+    for (const NodeIndex i : nodes_for(state, job)) {
       const Node& node = state.nodes[i];
       if (node.flavor != variant.flavor || !rooms.may_have(node, least)) continue;
       if (is_in(node, where.domain)) rooms_[i] = rooms.at(i);
@@ -59,7 +59,7 @@ class Search {
   /// Nodes that could take some part, in the order of names.
   [[nodiscard]] Nodes usable_nodes(bool only_dedicated) const {
     Nodes found;
-    for (const NodeIndex node : state_.by_name) {
+    for (const NodeIndex node : nodes_for(state_, job_)) {
       if (only_dedicated && !state_.nodes[node].owner) continue;
       if (rooms_[node].open && fits_any(node)) found.push_back(node);
     }

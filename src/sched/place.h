@@ -32,7 +32,8 @@ struct Place {
                                                       const Variant& variant, const Rooms& rooms,
                                                       const Place& where = {});
 
-/// Whether a part fits on a node with that room, owners and flavors included (P2).
+/// Whether a part fits on a node with that room, owners and flavors included (P2). Lists and
+/// features (N3) are not looked at: callers walk over nodes_for().
 [[nodiscard]] bool is_candidate(const State& state, const Job& job, FlavorId flavor,
                                 const Part& part, NodeIndex node, const Room& room);
 

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "sched/admit.h"
 #include "sched/booked.h"
+#include "sched/candidates.h"
 #include "sched/checks.h"
 #include "sched/shares.h"
 #include "sched/state.h"
@@ -24,7 +25,6 @@ std::shared_ptr<const State> make_blank(const State& state) {
   blank->active.clear();
   blank->signalled.clear();
   blank->reservations.clear();
-  blank->placeable.clear();
   std::ranges::fill(blank->licences_active, 0);
   std::ranges::fill(blank->licences_signalled, 0);
   for (Node& node : blank->nodes) {
@@ -41,19 +41,6 @@ std::shared_ptr<const State> make_blank(const State& state) {
   }
   derive_capacity(*blank);
   return blank;
-}
-
-/// By flavor: whether the smallest size finds a place on the empty cluster.
-const std::vector<bool>& placeable(State& state, const Job& job) {
-  const QuotaId queue = state.has_owners ? job.queue : kRoot;
-  const auto [known, is_new] = state.placeable.try_emplace({job.request->number, queue});
-  if (!is_new) return known->second;
-  const Rooms rooms(*state.blank, {.from = state.now, .sharer = sharer_of(state, job)}, nullptr);
-  for (const FlavorId flavor : job.request->flavors) {
-    const Variant variant{smallest_size(*job.request), flavor};
-    known->second.push_back(place(*state.blank, job, variant, rooms).has_value());
-  }
-  return known->second;
 }
 
 /// Q6: whether it could start on the empty cluster with every node healthy.
@@ -125,6 +112,7 @@ Scheduler::~Scheduler() = default;
 Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   advance(*state_, now);
   Job job = job_of(*state_, facts, intern(*state_, facts.request));
+  if (auto shape = check_request(facts.request); !shape) return shape;
   if (auto shape = check_deadline(job); !shape) return shape;
   if (auto known = check_dependencies(*state_, facts); !known) return known;
   state_->user_past.try_emplace(facts.user, 0);
@@ -134,11 +122,14 @@ Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   if (job.reservation && !may_enter(*state_, job)) {
     return fail(ErrorCode::kPermissionDenied, "reservation: it is not the job's to use");
   }
+  if (auto words = check_words(*state_, facts.request); !words) return words;
+  list_nodes(*state_, job);
   if (!ever_fits(*state_, job)) {
     return fail(ErrorCode::kNeverFits, "the job could not start on the empty cluster");
   }
   const auto [entry, is_new] = state_->jobs.emplace(job.id, std::move(job));
   ARTEL_ASSERT(is_new);
+  state_->unparked.push_back(facts.id);
   enter(*state_, entry->second, facts);
   return {};
 }
@@ -179,6 +170,10 @@ void Scheduler::checkpoint(Time now, JobId id, Time at) {
 void Scheduler::set_health(Time now, NodeId id, bool healthy) {
   advance(*state_, now);
   Node& node = state_->nodes.at(id.value);
+  if (node.healthy != healthy) {
+    ++state_->node_changes;
+    if (healthy) ++state_->recoveries;
+  }
   node.healthy = healthy;
   derive_capacity(*state_);
   if (healthy) return;
@@ -223,6 +218,7 @@ std::vector<Decision> Scheduler::begin_reservations(Time now) {
 std::vector<Decision> Scheduler::pass(Time now) {
   advance(*state_, now);
   settle(*state_);
+  park(*state_);
   sched::end_waits(*state_, true);
   std::vector<Decision> decisions = take_given_up(*state_);
   std::ranges::move(walk(*state_), std::back_inserter(decisions));

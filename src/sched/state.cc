@@ -57,6 +57,7 @@ void add_nodes(State& state, const Setup& setup) {
                            .shared = facts.shared,
                            .holders = {},
                            .free_gpus = facts.gpus});
+    state.words.insert(facts.features.begin(), facts.features.end());
     state.has_owners = state.has_owners || facts.owner.has_value();
     auto& largest = state.largest_node[facts.flavor.value];
     largest = std::max(largest, facts.gpus);
@@ -163,7 +164,6 @@ QuotaId pool_of(const State& state, QuotaId queue) {
 void derive_tree(State& state) {
   if (!state.capacity.empty()) settle(state);
   state.blank.reset();
-  state.placeable.clear();
   derive_guarantee(state, kRoot);
   for (auto& [id, job] : state.jobs) job.pool = pool_of(state, job.queue);
   derive_capacity(state);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "sched/scheduler.h"
 
@@ -29,6 +30,24 @@ struct Shape : Request {
   std::uint64_t number{};  // never used again
 };
 
+/// Some of the nodes.
+struct NodeSet {
+  std::vector<bool> has;
+  std::vector<NodeIndex> nodes;  // in the order of names
+};
+
+/// Whether a shape could be held by the nodes, all empty (Q6, N5), and by which.
+struct Standing {
+  std::vector<bool> placeable;  // by flavor, all nodes healthy; empty: not looked at
+  Reason parked = Reason::kNone;
+  std::vector<NodeIndex> place;  // of healthy nodes when it was looked at; empty: not looked at
+  std::uint64_t recoveries{};    // State::recoveries then
+};
+/// The shape; the queue, where nodes have owners; the job, where it avoids nodes of its own (N4).
+using StandingKey = std::tuple<std::uint64_t, QuotaId, JobId>;
+/// The expression, nodes wanted, nodes avoided.
+using NodeSetKey = std::tuple<std::string, std::vector<NodeId>, std::vector<NodeId>>;
+
 /// A job from its submission to its end, with what it holds.
 struct Job {
   JobId id;
@@ -37,6 +56,10 @@ struct Job {
   QuotaId team;
   UserId user;
   std::shared_ptr<const Shape> request;
+  std::shared_ptr<const NodeSet> listed;   // N1, N2; null: all nodes
+  std::shared_ptr<const NodeSet> allowed;  // of those the ones that are not marked; null: all nodes
+  std::vector<NodeIndex> marks;            // N4, oldest first
+  Reason parked = Reason::kNone;           // N5, as of State::parked_at
   std::int32_t priority{};
   bool preemptible = true;
   bool inside = false;        // runs in an open reservation that it names (R3)
@@ -167,8 +190,14 @@ struct State {
   std::map<std::size_t, std::vector<std::weak_ptr<const Shape>>> requests;  // by hash
   std::uint64_t last_shape{};
   std::shared_ptr<const State> blank;  // empty and healthy, for Q6; null: to be made
-  /// Whether a shape finds a place there, by flavor; the queue matters where nodes have owners.
-  std::map<std::pair<std::uint64_t, QuotaId>, std::vector<bool>> placeable;
+  std::set<std::string> words;         // features that some node has
+  std::map<NodeSetKey, std::weak_ptr<const NodeSet>> node_sets;
+  std::size_t most_node_sets = 64;  // then the unused ones are dropped
+  std::map<StandingKey, Standing> standings;
+  std::uint64_t node_changes = 1;  // of health and features
+  std::uint64_t recoveries = 1;    // of those the ones that may unpark a job
+  std::uint64_t parked_at{};       // node_changes when N5 was looked at for all jobs;
+  std::vector<JobId> unparked;     // since then for all but these
   std::map<ArrayId, Array> arrays;
   std::map<JobId, std::set<JobId>> dependents;                      // by what they wait for
   std::map<std::pair<UserId, std::string>, std::set<JobId>> names;  // jobs of one user and name
@@ -213,6 +242,14 @@ void derive_capacity(State& state);
 [[nodiscard]] bool is_starving(const State& state, const Job& job);
 /// GPUs x time since the last save or the start (thousandths x ms).
 [[nodiscard]] std::int64_t lost_work(const State& state, const Job& job);
+
+[[nodiscard]] inline bool admits(const Job& job, NodeIndex node) {
+  return !job.allowed || job.allowed->has[node];
+}
+/// The nodes that the job may use (N3), in the order of names.
+[[nodiscard]] inline const std::vector<NodeIndex>& nodes_for(const State& state, const Job& job) {
+  return job.allowed ? job.allowed->nodes : state.by_name;
+}
 
 [[nodiscard]] std::uint32_t largest_size(const Request& request);
 [[nodiscard]] std::uint32_t smallest_size(const Request& request);

@@ -144,6 +144,7 @@ Wait obstacle(const State& state, const Job& job) {
   if (!job.missing.empty()) return {.reason = Reason::kDependency};
   if (job.begin && state.now < *job.begin)
     return {.reason = Reason::kBeginTime, .until = job.begin};
+  if (job.parked != Reason::kNone) return {.reason = job.parked};
   if (state.now < job.retry_at) return {.reason = Reason::kRequeued, .until = job.retry_at};
   return {};
 }

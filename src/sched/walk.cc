@@ -160,7 +160,9 @@ class Walk {
 
   /// nullopt: the answer depends on more.
   [[nodiscard]] std::optional<Alike> alike_of(const Job& job) const {
-    if (in_backoff(job) || state_.policy.fair_preemption) return std::nullopt;
+    if (in_backoff(job) || state_.policy.fair_preemption || !job.marks.empty()) {
+      return std::nullopt;
+    }
     const bool is_sharer =
         state_.policy.share_between == ShareBetween::kUser && asks_for_share(*job.request);
     const bool counts_users =

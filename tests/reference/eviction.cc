@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "reference/eligible.h"
 #include "reference/quota.h"
 
 namespace artel::reference {
@@ -195,12 +196,14 @@ auto victim_key(const Attempt& attempt, const Job& victim) {
                     -static_cast<std::int64_t>(victim.number));
 }
 
-/// V4: below the node whose quota check fails; else on nodes of the domain tried and of the flavor.
+/// V4: below the node whose quota check fails; else on nodes of the domain tried and of the flavor
+/// that the job may use (N3).
 bool helps(const Attempt& attempt, const Job& victim, const std::optional<Failure>& failure) {
   if (failure) return is_below(attempt.world, victim.quota, failure->quota);
   return std::ranges::any_of(victim.shares, [&](const Share& share) {
     const Node& node = node_named(attempt.world, share.node);
-    return in_domain(attempt, node) && node.spec.flavor == attempt.variant.flavor;
+    return in_domain(attempt, node) && node.spec.flavor == attempt.variant.flavor &&
+           admits_node(attempt.job, node);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "reference/pass.h"
 #include "reference/quota.h"
 #include "reference/reservations.h"
+#include "sim/scenario/features.h"
 
 namespace artel::reference {
 
@@ -78,6 +79,14 @@ World make_world(const Case& scenario, Rules rules) {
 
 /// Rule Q6: whether it could start on the empty, healthy cluster.
 bool ever_fits(const World& world, const Job& job) {
+  const auto words = scenario::feature_words(job.spec.features);  // N1
+  if (!words) return false;
+  for (const std::string& word : *words) {
+    const bool known = std::ranges::any_of(world.nodes, [&](const Node& node) {
+      return std::ranges::find(node.spec.features, word) != node.spec.features.end();
+    });
+    if (!known) return false;
+  }
   World empty = world;
   empty.jobs.clear();
   empty.reservations.clear();

@@ -2,6 +2,7 @@
 #include "sim/scenario/core_engine.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "sched/scheduler.h"
@@ -45,10 +46,6 @@ class CoreEngine : public Engine {
     }
   }
 
-  void requeue(Minute now, const std::string& job, Requeue) override {
-    scheduler_.requeue(time_of(now), lives_.id_of(job));
-  }
-
   void waits(Minute now, const std::string& job, Waits waits) override {
     const JobId id = lives_.id_of(job);
     if (!scheduler_.stage(id)) return;  // given up
@@ -66,11 +63,35 @@ class CoreEngine : public Engine {
         {.id = lives_.array(array), .throttle = static_cast<std::uint32_t>(limit), .was = {}});
   }
 
+  void requeue(Minute now, const std::string& job, Requeue why) override {
+    const JobId id = lives_.id_of(job);
+    if (why == Requeue::kNodeFailed) {
+      for (const NodeId node : held_[id]) {
+        if (down_.contains(node)) scheduler_.mark(time_of(now), id, node);
+      }
+    }
+    scheduler_.requeue(time_of(now), id);
+  }
+
+  void features(Minute now, const std::string& node,
+                const std::vector<std::string>& features) override {
+    scheduler_.set_features(time_of(now), names_.node(node), features);
+  }
+
+  void refuse(Minute now, const std::string& job, const std::string& node) override {
+    scheduler_.mark(time_of(now), lives_.id_of(job), names_.node(node));
+  }
+
   void checkpoint(Minute now, const std::string& job, Minute at) override {
     scheduler_.checkpoint(time_of(now), lives_.id_of(job), time_of(at));
   }
 
   void node(Minute now, const std::string& name, bool healthy) override {
+    if (healthy) {
+      down_.erase(names_.node(name));
+    } else {
+      down_.insert(names_.node(name));
+    }
     scheduler_.set_health(time_of(now), names_.node(name), healthy);
   }
 
@@ -156,6 +177,12 @@ class CoreEngine : public Engine {
   const Node& node_of(NodeId node) const { return names_.scenario().nodes[node.value]; }
   const std::string& node_name(NodeId node) const { return node_of(node).name; }
 
+  void note_nodes(JobId job, const std::vector<sched::Share>& shares) {
+    std::vector<NodeId>& nodes = held_[job];
+    nodes.clear();
+    for (const sched::Share& share : shares) nodes.push_back(share.node);
+  }
+
   std::vector<Decision> told(const std::vector<sched::Decision>& decisions) {
     std::vector<Decision> told;
     for (const sched::Decision& decision : decisions) {
@@ -168,6 +195,7 @@ class CoreEngine : public Engine {
         continue;
       }
       const auto& started = std::get<sched::Started>(decision);
+      note_nodes(started.job, started.shares);
       lives_.started(started.job);
       told.emplace_back(Start{lives_.name_of(started.job), shares_of(started.shares)});
     }
@@ -217,7 +245,9 @@ class CoreEngine : public Engine {
   CoreNames names_;
   sched::Scheduler scheduler_;
   CoreLives lives_;
-  std::set<std::string> depends_;  // as the player sees it
+  std::set<std::string> depends_;              // as the player sees it
+  std::map<JobId, std::vector<NodeId>> held_;  // by the last attempt
+  std::set<NodeId> down_;
   std::map<std::string, Live> reservations_;
 };
 

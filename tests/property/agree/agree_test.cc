@@ -23,10 +23,8 @@ namespace {
 
 constexpr Minute kAfterLastEvent = 150;
 /// What the core follows of the rules that can be left out.
-constexpr reference::Rules kFollowed{.covered_work_stays = false,
-                                     .evicted_wait = false,
-                                     .plans_for_protected = false,
-                                     .parks = false};
+constexpr reference::Rules kFollowed{
+    .covered_work_stays = false, .evicted_wait = false, .plans_for_protected = false};
 
 std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -87,6 +85,9 @@ TEST_CASE("core and rules agree on failures and changes", "[failures]") {
 }
 TEST_CASE("core and rules agree on shares of GPUs, cores and memory", "[shares]") {
   check_family(Family::kShares);
+}
+TEST_CASE("core and rules agree on features and lists of nodes", "[features]") {
+  check_family(Family::kFeatures);
 }
 TEST_CASE("core and rules agree on everything together", "[mixed]") {
   check_family(Family::kMixed);

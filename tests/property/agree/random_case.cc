@@ -2,6 +2,7 @@
 #include "property/agree/random_case.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sim/random.h"
 
@@ -54,10 +55,47 @@ class Maker {
         if (blocks) node.block = "B" + std::to_string(leaf / 2);
         if (two_types && leaf % 2 == 1) node.flavor = "old";
         if (about(Family::kShares)) make_amounts(node);
+        if (about(Family::kFeatures)) node.features = some_features();
         case_.nodes.push_back(node);
       }
     }
+    for (const Node& node : case_.nodes) {
+      known_.insert(node.features.begin(), node.features.end());
+    }
     if (chance(150)) case_.licenses["sim"] = pick(1, 3);
+  }
+
+  std::vector<std::string> some_features() {
+    std::vector<std::string> features;
+    for (const char* word : {"ib", "nvme", "old"}) {
+      if (chance(500)) features.emplace_back(word);
+    }
+    return features;
+  }
+
+  /// One that only names words that some node has.
+  std::string some_expression() {
+    static constexpr const char* kExpressions[] = {
+        "ib", "!old", "ib&nvme", "ib|old", "!(ib|old)", "ib&!old|nvme", "!ib & (old | nvme)"};
+    const std::string expression = kExpressions[pick(0, std::size(kExpressions) - 1)];
+    for (const char* word : {"ib", "nvme", "old"}) {
+      if (expression.find(word) != std::string::npos && !known_.contains(word)) return "";
+    }
+    return expression;
+  }
+
+  std::vector<std::string> some_nodes(std::uint64_t per_mille) {
+    std::vector<std::string> names;
+    for (const Node& node : case_.nodes) {
+      if (chance(per_mille)) names.push_back(node.name);
+    }
+    return names;
+  }
+
+  void make_places(Job& job) {
+    if (chance(400)) job.features = some_expression();
+    if (chance(200)) job.nodes_wanted = some_nodes(700);
+    if (chance(200)) job.nodes_avoided = some_nodes(200);
   }
 
   /// Cores and memory that do not divide evenly, devices that are open for shares, nodes without
@@ -228,6 +266,7 @@ class Maker {
     job.user = "u" + std::to_string(random_.between(1, 3));
     make_shape(job);
     make_flavors(job);
+    if (about(Family::kFeatures)) make_places(job);
     job.duration = pick(1, 60);
     job.walltime = chance(700) ? *job.duration : pick(1, 80);
     if (chance(about(Family::kEviction) ? 500 : 200)) job.priority = pick(0, 3);
@@ -279,10 +318,16 @@ class Maker {
     if (submitted > 0 && about(Family::kEviction) && chance(150)) {
       add(now, Checkpoint{some_job(submitted)});
     }
-    if (!about(Family::kFailures)) return;
+    const bool fails = about(Family::kFailures) || about(Family::kFeatures);
+    if (!fails) return;
     const std::string node = case_.nodes[random_.between(0, case_.nodes.size() - 1)].name;
     if (chance(200)) add(now, NodeDown{node});
     if (chance(250)) add(now, NodeUp{node});
+    if (about(Family::kFeatures)) {
+      if (chance(100)) add(now, SetFeatures{node, some_features()});
+      if (submitted > 0 && chance(200)) add(now, NodeRefuses{some_job(submitted), node});
+    }
+    if (!about(Family::kFailures)) return;
     if (chance(150)) {
       SetQuota change;
       change.quota = case_.tree[1].path;
@@ -309,6 +354,7 @@ class Maker {
   sim::Random random_;
   Case case_;
   bool has_cores_ = false;
+  std::set<std::string> known_;  // features that some node has at the begin
   std::vector<std::string> queues_;
   std::vector<std::string> reservations_;
 };
