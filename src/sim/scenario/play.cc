@@ -24,16 +24,11 @@ std::string summary(const Case& scenario, const Report& report) {
 
 /// The first key of a job that the core does not follow yet; null: it follows all.
 const char* unknown_to_core(const Job& job) {
-  if (!job.nodes_wanted.empty()) return "nodes_wanted";
-  if (!job.nodes_avoided.empty()) return "nodes_avoided";
-  if (!job.features.empty()) return "features";
   if (job.spares > 0) return "spares";
   return nullptr;
 }
 
-bool is_known_to_core(const Fact& fact) {
-  return !std::holds_alternative<SetFeatures>(fact) && !std::holds_alternative<NodeRefuses>(fact);
-}
+bool is_known_to_core(const Fact& fact) { return !std::holds_alternative<NodeRefuses>(fact); }
 
 }  // namespace
 
