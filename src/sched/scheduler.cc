@@ -10,6 +10,7 @@
 #include "sched/booked.h"
 #include "sched/candidates.h"
 #include "sched/checks.h"
+#include "sched/explain.h"
 #include "sched/shares.h"
 #include "sched/state.h"
 #include "sched/waiting.h"
@@ -278,6 +279,8 @@ std::vector<Dependency> Scheduler::missing(JobId id) const {
   const auto job = state_->jobs.find(id);
   return job == state_->jobs.end() ? std::vector<Dependency>{} : job->second.missing;
 }
+
+std::vector<Wait> Scheduler::explain(JobId id) const { return sched::explain(*state_, id); }
 
 std::vector<JobId> Scheduler::borrowed() const {
   std::vector<JobId> found;

@@ -156,6 +156,10 @@ class Scheduler {
 
   [[nodiscard]] std::optional<Stage> stage(JobId job) const;
   [[nodiscard]] Wait wait(JobId job) const;
+  /// Z3: all that stands in the job's way, in the order of Z1, with numbers; wait() comes first. As
+  /// of the last pass, with the facts told since. Empty: it does not wait. For a person's question:
+  /// it costs about what the job costs in a pass, and O(running).
+  [[nodiscard]] std::vector<Wait> explain(JobId job) const;
   /// D7: what it still waits for.
   [[nodiscard]] std::vector<Dependency> missing(JobId job) const;
   /// Active jobs that some guarantee node of their path does not cover (C2), ascending.

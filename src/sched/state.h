@@ -92,6 +92,7 @@ struct Job {
   std::uint32_t evictions{};
   Time backoff_until;
   Wait wait;
+  std::uint32_t plans_before{};  // how many plans of the last pass its reason knows of
 };
 
 struct Node {
@@ -165,6 +166,14 @@ struct Planned {
   std::vector<Share> shares;
 };
 
+/// A planned start after the walk that made it.
+struct KeptPlan {
+  JobId job;
+  Time start;
+  std::optional<Time> end;
+  std::vector<Share> shares;
+};
+
 struct State {
   explicit State(const Setup& setup, Time begin);
 
@@ -204,6 +213,7 @@ struct State {
   std::set<std::pair<Time, JobId>> wait_ends;                       // T1, W4
   std::set<JobId> to_resolve;     // their dependencies are to be looked at again
   std::vector<GivenUp> given_up;  // not told yet
+  std::vector<KeptPlan> plans;    // of the last pass, in the order in which they were made
   std::uint64_t claims{};
   std::uint32_t last_reservation{};
   Time now;

@@ -31,6 +31,7 @@ class Walk {
     Line line(state_);
     line_ = &line;
     while (Job* job = line.next()) treat(*job);
+    keep_plans();
     return std::move(decisions_);
   }
 
@@ -107,6 +108,17 @@ class Walk {
     }
   }
 
+  /// For explanations.
+  void keep_plans() {
+    state_.plans.clear();
+    for (Planned& plan : plans_.all) {
+      state_.plans.push_back({.job = plan.job->id,
+                              .start = plan.start,
+                              .end = plan.end,
+                              .shares = std::move(plan.shares)});
+    }
+  }
+
   // Strict order, Q7 --------------------------------------------------------------------------
 
   /// The first job of a strict queue of the path that did not start; nullopt: there is none.
@@ -128,6 +140,7 @@ class Walk {
 
   void treat(Job& job) {
     job.wait = {};
+    job.plans_before = static_cast<std::uint32_t>(plans_.all.size());
     if (const auto before = stopped_by(job)) {
       job.wait.reason = Reason::kStrictOrder;
       job.wait.behind = *before;
@@ -137,7 +150,8 @@ class Walk {
     const auto known = alike ? answers_.find(*alike) : answers_.end();
     if (known != answers_.end()) {
       stop_queues_of(job);
-      job.wait = known->second;
+      job.wait = known->second.wait;
+      job.plans_before = known->second.plans_before;
     } else {
       if (try_start(job)) return;
       stop_queues_of(job);
@@ -149,7 +163,8 @@ class Walk {
       if (auto found = outlook_.find_eviction(job, Protection::kCounts)) return claim(job, *found);
       job.wait = outlook_.first_reason(job);
       // Whether minimum run times alone are in the way depends on the plans made so far.
-      if (alike && job.wait.reason != Reason::kProtected) answers_.emplace(*alike, job.wait);
+      if (alike && job.wait.reason != Reason::kProtected)
+        answers_.emplace(*alike, Answer{job.wait, job.plans_before});
     }
     if (lacks_only_room(job.wait.reason)) plan_if_due(job);
   }
@@ -157,6 +172,11 @@ class Walk {
   /// Jobs that get the same answer until somebody starts or claims: shape, queue, user where there
   /// are limits per user or users share devices, priority, preemptibility.
   using Alike = std::tuple<std::uint64_t, QuotaId, UserId, std::int32_t, bool>;
+
+  struct Answer {
+    Wait wait;
+    std::uint32_t plans_before{};
+  };
 
   /// nullopt: the answer depends on more.
   [[nodiscard]] std::optional<Alike> alike_of(const Job& job) const {
@@ -319,7 +339,7 @@ class Walk {
   Evictable evictable_;
   RoomScreen rooms_;
   Outlook outlook_;
-  std::map<Alike, Wait> answers_;
+  std::map<Alike, Answer> answers_;
   std::optional<std::vector<Time>> ends_;
   Line* line_ = nullptr;
 };
