@@ -19,8 +19,9 @@ void sort_by_name(const State& state, std::vector<NodeIndex>& nodes) {
 
 /// Whether the job's limit passes that time.
 bool passes(const State& state, const Job& job, Time time) {
-  const auto end =
-      job.stage == Stage::kClaiming ? end_of_run(job, expected_start(state, job)) : job.limit_end;
+  const auto end = job.stage == Stage::kClaiming
+                       ? end_of_run(job, expected_start(state, job, job.shares))
+                       : job.limit_end;
   return !end || *end > time;
 }
 
@@ -207,11 +208,12 @@ void replace_failed_nodes(State& state) {
   if (any) mark_maintenance(state);
 }
 
-std::vector<JobId> jobs_in_the_way(const State& state) {
+std::vector<JobId> jobs_in_the_way(const State& state, Stage stage) {
   std::vector<JobId> found;
+  if (state.reservations.empty()) return found;
   for (const JobId id : state.active) {
     const Job& job = state.jobs.at(id);
-    if (job.stage != Stage::kRunning || !job.preemptible) continue;
+    if (job.stage != stage || (stage == Stage::kRunning && !job.preemptible)) continue;
     const bool in_the_way = std::ranges::any_of(state.reservations, [&](const Reservation& one) {
       if (job.reservation == one.id || state.now < one.facts.start - job.grace) return false;
       return passes(state, job, one.facts.start) &&

@@ -18,8 +18,9 @@ namespace artel::sched {
 void end_reservations(State& state);
 /// R5, once an instant.
 void replace_failed_nodes(State& state);
-/// R4: running jobs whose limit passes the start, one grace before it.
-[[nodiscard]] std::vector<JobId> jobs_in_the_way(const State& state);
+/// R4: running jobs that are preemptible, or claims, whose limit passes the start, one grace before
+/// it.
+[[nodiscard]] std::vector<JobId> jobs_in_the_way(const State& state, Stage stage);
 void open_reservations(State& state);
 
 /// The state as it would be without any reservation, for the life of the object (Z1).

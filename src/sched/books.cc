@@ -93,6 +93,7 @@ void drop(State& state, Job& job) {
 void signal(State& state, Job& job) {
   book(state, job, -1);
   ++job.evictions;
+  job.evicted_at = state.now;
   const std::uint64_t doubled = std::uint64_t{1} << std::min(job.evictions - 1, 30U);
   const auto times = std::min<std::uint64_t>(doubled, state.policy.most_backoffs);
   job.backoff_until = state.now + state.policy.requeue_backoff * static_cast<std::int64_t>(times);

@@ -7,6 +7,7 @@
 
 #include "sched/checks.h"
 #include "sched/shares.h"
+#include "sched/waiting.h"
 
 namespace artel::sched {
 namespace {
@@ -44,7 +45,8 @@ class Search {
         variant_{smallest_size(*job.request), flavor},
         charge_(charge_of(state, *job.request, variant_.size, flavor)),
         plans_(plans),
-        protection_(protection) {}
+        protection_(protection),
+        latest_(latest_start(job)) {}
 
   std::optional<Eviction> run() {
     find_candidates();
@@ -56,6 +58,22 @@ class Search {
       if (best) break;
     }
     return best;
+  }
+
+  Leaving protected_ends() {
+    find_candidates();
+    const Policy& policy = state_.policy;
+    Leaving ends;
+    for (const Candidate& one : candidates_) {
+      Duration least = policy.protect_priority;
+      if (!one.own) {
+        const bool reclaims = may_reclaim(one);
+        if (!reclaims && !may_level(one)) continue;
+        least = reclaims ? policy.protect_reclaim : policy.protect_fair;
+      }
+      ends[one.job->id] = std::max(state_.now, one.job->start + least) + one.job->grace;
+    }
+    return ends;
   }
 
  private:
@@ -101,12 +119,25 @@ class Search {
         candidates_.push_back(one);
       }
     }
+    leave_covered_work();
     own_ = candidates_;
     if (others.empty() || !may_reclaim_at_all()) return;
     if (fair_counts()) look_at_entitlements();
     for (Candidate& one : others) {
       if (is_borrowed_there(one)) candidates_.push_back(one);
     }
+  }
+
+  /// V2: unless p would be covered itself, what its pool covers stays.
+  void leave_covered_work() {
+    if (candidates_.empty() || job_.pool == kRoot) return;
+    Job claim = job_;
+    claim.stage = Stage::kClaiming;
+    claim.charge = charge_;
+    if (cover(state_, job_.pool, &claim).contains(claim.id.value)) return;
+    const Covered covered = cover(state_, job_.pool);
+    std::erase_if(candidates_,
+                  [&](const Candidate& one) { return covered.contains(one.job->id.value); });
   }
 
   /// V1 and F3: not in cover(nv).
@@ -170,8 +201,13 @@ class Search {
     return fits;
   }
 
+  /// W4: it would leave in time for the latest start.
+  [[nodiscard]] bool leaves_in_time(const Candidate& one) const {
+    return !latest_ || state_.now + one.job->grace <= *latest_;
+  }
+
   [[nodiscard]] bool may_take(const Candidate& one) const {
-    return one.own || may_reclaim(one) || may_level(one);
+    return leaves_in_time(one) && (one.own || may_reclaim(one) || may_level(one));
   }
 
   /// By the cause for which it is taken.
@@ -206,29 +242,37 @@ class Search {
 
   // Room --------------------------------------------------------------------------------------
 
-  /// When p could start: after the grace of the victims and of whoever was signalled before.
-  [[nodiscard]] Time start_after(const std::vector<Candidate>& victims) const {
-    Time start = state_.now;
-    for (const Candidate& one : victims) start = std::max(start, state_.now + one.job->grace);
-    for (const JobId id : state_.signalled) {
-      start = std::max(start, state_.jobs.at(id).grace_end);
-    }
-    return start;
+  [[nodiscard]] Time last_grace(const std::vector<Candidate>& victims) const {
+    Time last = state_.now;
+    for (const Candidate& one : victims) last = std::max(last, state_.now + one.job->grace);
+    return last;
   }
 
-  [[nodiscard]] Rooms rooms(const std::vector<Candidate>& victims) const {
+  /// As it is once the victims have left and p starts at `start`.
+  [[nodiscard]] Rooms rooms(Time start) const {
     return {state_,
             {.from = state_.now,
-             .end = end_of_run(job_, start_after(victims)),
+             .end = end_of_run(job_, start),
              .plans_count = PlansCount::kAlways,
              .signalled_gone = true,
              .sharer = sharer_of(state_, job_)},
             &plans_};
   }
 
+  /// Where p goes, beside reservations for the time after its start: the last grace of the plan, of
+  /// who was signalled on its nodes before, and of who holds its licences.
   [[nodiscard]] std::optional<std::vector<Share>> place_after(
       const std::vector<Candidate>& victims) const {
-    return place(state_, job_, variant_, rooms(victims), {.domain = domain_});
+    Time start = last_grace(victims);
+    while (true) {
+      auto shares = place(state_, job_, variant_, rooms(start), {.domain = domain_});
+      if (!shares) return std::nullopt;
+      const Time starts = std::max(start, expected_start(state_, job_, *shares));
+      const bool is_settled = starts == start || state_.reservations.empty();
+      if (is_settled && latest_ && starts > *latest_) return std::nullopt;
+      if (is_settled) return shares;
+      start = starts;
+    }
   }
 
   [[nodiscard]] bool holds(const std::vector<Candidate>& victims) const {
@@ -240,7 +284,7 @@ class Search {
   /// A quick answer where it is no: too few nodes that fit.
   [[nodiscard]] bool enough_nodes(const std::vector<Candidate>& victims) const {
     if (job_.request->parts.size() != 1) return true;
-    const Rooms room = rooms(victims);
+    const Rooms room = rooms(last_grace(victims));
     const Part& part = job_.request->parts.front();
     std::uint32_t left = nodes_of(*job_.request, variant_.size);
     for (const NodeIndex node : members()) {
@@ -366,6 +410,7 @@ class Search {
   Charge charge_;
   const PlanBook& plans_;
   Protection protection_;
+  std::optional<Time> latest_;  // W4
   Step step_ = Step::kOthers;
   std::optional<Domain> domain_;
   std::vector<Candidate> candidates_;
@@ -380,6 +425,11 @@ class Search {
 std::optional<Eviction> make_eviction(State& state, const Job& job, FlavorId flavor,
                                       const PlanBook& plans, Protection protection) {
   return Search(state, job, flavor, plans, protection).run();
+}
+
+Leaving protected_ends(State& state, const Job& job, FlavorId flavor) {
+  const PlanBook no_plans(state.nodes.size());
+  return Search(state, job, flavor, no_plans, Protection::kIgnored).protected_ends();
 }
 
 }  // namespace artel::sched

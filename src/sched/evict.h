@@ -25,4 +25,8 @@ enum class Protection : std::uint8_t { kCounts, kIgnored };
 [[nodiscard]] std::optional<Eviction> make_eviction(State& state, const Job& job, FlavorId flavor,
                                                     const PlanBook& plans, Protection protection);
 
+/// B2 for a job whose reason is Protected: the running jobs that only their minimum run time keeps
+/// from being its victims, and when each is gone after that and its grace.
+[[nodiscard]] Leaving protected_ends(State& state, const Job& job, FlavorId flavor);
+
 }  // namespace artel::sched

@@ -6,12 +6,13 @@ namespace artel::sched {
 namespace {
 
 /// The times after now at which something on the node ends, ascending.
-void ends_on(const State& state, NodeIndex node, const PlanBook& plans, std::vector<Time>& ends) {
+void ends_on(const State& state, NodeIndex node, const PlanBook& plans, const Leaving* leaving,
+             std::vector<Time>& ends) {
   ends.clear();
   const auto add = [&](std::optional<Time> time) {
     if (time && *time > state.now) ends.push_back(*time);
   };
-  for (const Job* job : state.nodes[node].holders) add(end_of_hold(state, *job));
+  for (const Job* job : state.nodes[node].holders) add(end_of_hold(state, *job, leaving));
   for (const Planned* plan : plans.on(node)) add(plan->end);
   if (state.nodes[node].reservations > 0) {
     for (const Reservation& one : state.reservations) add(one.facts.end);
@@ -27,7 +28,7 @@ std::size_t domain_of(const Node& node, Locality level) {
 }  // namespace
 
 std::optional<Time> earliest_possible(const State& state, const Job& job, const Variant& variant,
-                                      const PlanBook& plans) {
+                                      const PlanBook& plans, const Leaving* leaving) {
   const Request& request = *job.request;
   if (request.parts.size() != 1) return state.now;
   const Part& part = request.parts.front();
@@ -36,7 +37,10 @@ std::optional<Time> earliest_possible(const State& state, const Job& job, const 
   std::vector<Time> ends;
   const auto fits_at = [&](NodeIndex node, Time time) {
     const Rooms rooms(state,
-                      {.from = time, .end = end_of_run(job, time), .sharer = sharer_of(state, job)},
+                      {.from = time,
+                       .end = end_of_run(job, time),
+                       .sharer = sharer_of(state, job),
+                       .leaving = leaving},
                       &plans);
     return is_candidate(state, job, variant.flavor, part, node, rooms.at(node));
   };
@@ -48,7 +52,7 @@ std::optional<Time> earliest_possible(const State& state, const Job& job, const 
       of_domain.push_back(state.now);
       continue;
     }
-    ends_on(state, i, plans, ends);
+    ends_on(state, i, plans, leaving, ends);
     const auto first = std::ranges::find_if(ends, [&](Time time) { return fits_at(i, time); });
     if (first != ends.end()) of_domain.push_back(*first);
   }

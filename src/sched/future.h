@@ -11,7 +11,8 @@ namespace artel::sched {
 /// fit. It is a bound, not an answer: topology and later plans may still be in the way. nullopt:
 /// the work it waits for has no end. O(nodes).
 [[nodiscard]] std::optional<Time> earliest_possible(const State& state, const Job& job,
-                                                    const Variant& variant, const PlanBook& plans);
+                                                    const Variant& variant, const PlanBook& plans,
+                                                    const Leaving* leaving = nullptr);
 
 /// So many nodes could take the job's part now if there were no plans and no marks (N4); for jobs
 /// of one part.

@@ -28,6 +28,7 @@ bool is_binding(const State& state, const Planned& plan, const Job& later, const
 }  // namespace
 
 std::optional<Outlook::Found> Outlook::find_eviction(const Job& job, Protection protection) const {
+  if (job.evicted_at == state_.now) return std::nullopt;  // A7
   for (const FlavorId flavor : job.request->flavors) {
     const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request), flavor);
     if (is_in_backoff(state_, job) && !is_within_path(state_, job.queue, charge)) continue;

@@ -36,6 +36,56 @@ Room whole(const Node& node) {
           .whole = node.gpus};
 }
 
+Time end_of_grace(const Job& job) {
+  return job.limit_end ? std::min(*job.limit_end, job.grace_end) : job.grace_end;
+}
+
+std::int64_t licences_of(const Job& job, LicenceId licence) {
+  std::int64_t count = 0;
+  for (const auto& [wanted, number] : job.request->licences) {
+    if (wanted == licence) count += number;
+  }
+  return count;
+}
+
+/// When those who leave have given back enough licences: at the latest with the last of them.
+Time licences_free(const State& state, const Job& claim) {
+  Time free = state.now;
+  for (const auto& [licence, wanted] : claim.request->licences) {
+    const std::size_t i = licence.value;
+    const std::int64_t more = is_active(claim) ? 0 : wanted;
+    std::int64_t lacking =
+        state.licences_active[i] + state.licences_signalled[i] + more - state.licences[i];
+    if (lacking <= 0) continue;
+    std::vector<std::pair<Time, std::int64_t>> returned;
+    for (const JobId id : state.signalled) {
+      const Job& job = state.jobs.at(id);
+      if (!job.shares.empty()) returned.emplace_back(end_of_grace(job), licences_of(job, licence));
+    }
+    std::ranges::sort(returned);
+    for (auto one = returned.begin(); one != returned.end() && lacking > 0; ++one) {
+      if (one->second == 0) continue;
+      lacking -= one->second;
+      free = std::max(free, one->first);
+    }
+  }
+  return free;
+}
+
+/// A licence of somebody in its grace is not free yet; that of a later claim is.
+bool may_take_licences(const State& state, const Job& claim) {
+  return std::ranges::all_of(claim.request->licences, [&](const auto& wanted) {
+    const std::size_t i = wanted.first.value;
+    std::int64_t taken = state.licences_active[i] + state.licences_signalled[i];
+    for (const JobId id : state.active) {
+      const Job& other = state.jobs.at(id);
+      if (other.stage != Stage::kClaiming || other.claim <= claim.claim) continue;
+      taken -= licences_of(other, wanted.first);
+    }
+    return taken <= state.licences[i];
+  });
+}
+
 bool is_on(const Reservation& reservation, NodeIndex node) {
   return std::ranges::find(reservation.nodes, node) != reservation.nodes.end();
 }
@@ -63,7 +113,7 @@ void Rooms::for_each_on(NodeIndex node, Time time, Visit visit) const {
     if (job->assumed_gone) continue;
     if (job->stage == Stage::kSignalled && interval_.signalled_gone) continue;
     if (time > state_.now) {
-      const auto end = end_of_hold(state_, *job);
+      const auto end = end_of_hold(state_, *job, interval_.leaving);
       if (end && time >= *end) continue;
     }
     visit(*job, job->shares);
@@ -144,27 +194,29 @@ Room Rooms::at(NodeIndex node) const {
   return least;
 }
 
-std::optional<Time> end_of_hold(const State& state, const Job& job) {
-  if (job.stage == Stage::kRunning) return job.limit_end;
-  if (job.stage == Stage::kSignalled) {
-    return job.limit_end ? std::min(*job.limit_end, job.grace_end) : job.grace_end;
+std::optional<Time> end_of_hold(const State& state, const Job& job, const Leaving* leaving) {
+  if (job.stage == Stage::kSignalled) return end_of_grace(job);
+  if (job.stage == Stage::kClaiming) {
+    return end_of_run(job, expected_start(state, job, job.shares));
   }
-  return end_of_run(job, expected_start(state, job));
+  if (leaving == nullptr) return job.limit_end;
+  const auto early = leaving->find(job.id);
+  if (early == leaving->end()) return job.limit_end;
+  return job.limit_end ? std::min(*job.limit_end, early->second) : early->second;
 }
 
-Time expected_start(const State& state, const Job& claim) {
-  Time start = state.now;
-  for (const Share& share : claim.shares) {
+Time expected_start(const State& state, const Job& claim, const std::vector<Share>& shares) {
+  Time start = licences_free(state, claim);
+  for (const Share& share : shares) {
     for (const Job* job : state.nodes[share.node.value].holders) {
-      if (job->stage != Stage::kSignalled) continue;
-      const Time end = job->limit_end ? std::min(*job->limit_end, job->grace_end) : job->grace_end;
-      start = std::max(start, end);
+      if (job->stage == Stage::kSignalled) start = std::max(start, end_of_grace(*job));
     }
   }
   return start;
 }
 
 bool can_start(const State& state, const Job& claim) {
+  if (!may_take_licences(state, claim)) return false;
   return std::ranges::all_of(claim.shares, [&](const Share& share) {
     const NodeIndex node = share.node.value;
     const bool by_device = state.nodes[node].shared;

@@ -5,6 +5,7 @@
 // in it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -36,6 +37,9 @@ enum class Emptied : std::uint8_t {
   kAllNodes,      // all healthy and empty (Q6)
 };
 
+/// Running jobs that leave before their limit, and when.
+using Leaving = std::map<JobId, Time>;
+
 struct Interval {
   Time from;
   std::optional<Time> end;  // nullopt: for ever
@@ -44,6 +48,7 @@ struct Interval {
   std::optional<ReservationId> inside;  // only the nodes of this one
   Sharer sharer{};                      // who asks (U4)
   Emptied emptied = Emptied::kNo;
+  const Leaving* leaving = nullptr;  // who counts as gone before its limit (B2)
 };
 
 /// From now on, if the job starts now.
@@ -101,10 +106,13 @@ class Rooms {
 };
 
 /// Until when a job holds what it holds; nullopt: for ever.
-[[nodiscard]] std::optional<Time> end_of_hold(const State& state, const Job& job);
-/// When a claim will start: after the signalled jobs on its nodes.
-[[nodiscard]] Time expected_start(const State& state, const Job& claim);
-/// All its nodes are free but for itself and claims made later.
+[[nodiscard]] std::optional<Time> end_of_hold(const State& state, const Job& job,
+                                              const Leaving* leaving = nullptr);
+/// When a claim will start, or who would claim these nodes: after the signalled jobs on its nodes
+/// and those that hold its licences.
+[[nodiscard]] Time expected_start(const State& state, const Job& claim,
+                                  const std::vector<Share>& shares);
+/// All its nodes and licences are free but for itself and claims made later.
 [[nodiscard]] bool can_start(const State& state, const Job& claim);
 
 }  // namespace artel::sched

@@ -26,6 +26,10 @@ std::shared_ptr<const State> make_blank(const State& state) {
   blank->active.clear();
   blank->signalled.clear();
   blank->reservations.clear();
+  blank->arrays.clear();
+  blank->dependents.clear();
+  blank->names.clear();
+  blank->wait_ends.clear();
   std::ranges::fill(blank->licences_active, 0);
   std::ranges::fill(blank->licences_signalled, 0);
   for (Node& node : blank->nodes) {
@@ -36,6 +40,7 @@ std::shared_ptr<const State> make_blank(const State& state) {
     node.reservations = 0;
   }
   for (Quota& quota : blank->quotas) {
+    quota.facts.budget.reset();
     std::ranges::fill(quota.jobs, 0);
     std::ranges::fill(quota.fixed, 0);
     quota.users.clear();
@@ -54,8 +59,7 @@ bool ever_fits(State& state, const Job& job) {
     const Charge charge =
         charge_of(state, *job.request, smallest_size(*job.request), job.request->flavors[i]);
     const auto failure = quota_failure(*state.blank, job, charge, false);
-    if (!failure || failure->reason == Reason::kNone || failure->reason == Reason::kBudget ||
-        failure->reason == Reason::kLendLimit) {
+    if (!failure || failure->reason == Reason::kNone || failure->reason == Reason::kLendLimit) {
       return true;
     }
   }
@@ -208,9 +212,12 @@ std::vector<Decision> Scheduler::begin_reservations(Time now) {
   advance(*state_, now);
   replace_failed_nodes(*state_);
   std::vector<Decision> decisions;
-  for (const JobId id : jobs_in_the_way(*state_)) {
+  for (const JobId id : jobs_in_the_way(*state_, Stage::kRunning)) {
     signal(*state_, state_->jobs.at(id));
     decisions.emplace_back(Signalled{id});
+  }
+  for (const JobId id : jobs_in_the_way(*state_, Stage::kClaiming)) {
+    release(*state_, state_->jobs.at(id));
   }
   open_reservations(*state_);
   return decisions;
@@ -251,6 +258,7 @@ std::optional<Time> Scheduler::next_wake(Time now) const {
     if (job.stage == Stage::kPending) {
       add(job.backoff_until);
       add(job.retry_at);
+      if (job.evicted_at == now) add(now + Duration{1});  // A7
       add(job.ready);
       if (policy.fair_preemption) add(waits_since(job) + policy.fair_patience);
       add(waits_since(job) + policy.starve_after);

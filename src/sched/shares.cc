@@ -19,10 +19,10 @@ auto cover_key(const State& state, const Job& job, const Covered& below) {
                     start, job.ready, job.id);
 }
 
-Covered covered_below(const State& state, QuotaId id) {
+Covered covered_below(const State& state, QuotaId id, const Job* also) {
   Covered below;
   for (const QuotaId child : state.at(id).children) {
-    if (state.at(child).states) below.merge(cover(state, child));
+    if (state.at(child).states) below.merge(cover(state, child, also));
   }
   return below;
 }
@@ -122,10 +122,11 @@ void share_out(const State& state, QuotaId id, std::size_t resource, const Amoun
 
 }  // namespace
 
-Covered cover(const State& state, QuotaId id) {
+Covered cover(const State& state, QuotaId id, const Job* also) {
   const Quota& quota = state.at(id);
-  const Covered below = covered_below(state, id);
+  const Covered below = covered_below(state, id, also);
   std::vector<const Job*> jobs;
+  if (also != nullptr && is_below(state, also->queue, id)) jobs.push_back(also);
   for (const JobId number : state.active) {
     const Job& job = state.jobs.at(number);
     if (is_active(job) && !job.inside && is_below(state, job.queue, id)) jobs.push_back(&job);

@@ -10,8 +10,9 @@ namespace artel::sched {
 
 using Covered = std::set<std::uint64_t>;  // job numbers
 
-/// The active jobs below `quota` that its guarantee covers. O(active log active).
-[[nodiscard]] Covered cover(const State& state, QuotaId quota);
+/// The active jobs below `quota` that its guarantee covers. `also`: a claim that is not made yet.
+/// O(active log active).
+[[nodiscard]] Covered cover(const State& state, QuotaId quota, const Job* also = nullptr);
 [[nodiscard]] bool is_borrowed(const State& state, const Job& job);
 
 /// By quota node, for one resource.

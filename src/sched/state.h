@@ -91,6 +91,7 @@ struct Job {
   Charge charge;
   std::uint32_t evictions{};
   Time backoff_until;
+  std::optional<Time> evicted_at;  // A7
   Wait wait;
   std::uint32_t plans_before{};  // how many plans of the last pass its reason knows of
 };

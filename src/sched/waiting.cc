@@ -7,41 +7,43 @@
 namespace artel::sched {
 namespace {
 
-enum class Outlook : std::uint8_t { kMet, kOpen, kNever };
+enum class Prospect : std::uint8_t { kMet, kOpen, kNever };
 
 /// D1 for what is over.
-Outlook outlook_of(DependencyKind kind, Outcome outcome) {
+Prospect prospect_of(DependencyKind kind, Outcome outcome) {
   switch (kind) {
     case DependencyKind::kAfterOk:
-      return outcome == Outcome::kCompleted ? Outlook::kMet : Outlook::kNever;
+      return outcome == Outcome::kCompleted ? Prospect::kMet : Prospect::kNever;
     case DependencyKind::kAfterNotOk:
-      return outcome == Outcome::kFailed ? Outlook::kMet : Outlook::kNever;
+      return outcome == Outcome::kFailed ? Prospect::kMet : Prospect::kNever;
     default:
-      return Outlook::kMet;
+      return Prospect::kMet;
   }
 }
 
 /// D5 for an array of which some tasks are left.
-Outlook outlook_of(DependencyKind kind, const Array& array) {
-  if (kind == DependencyKind::kAfter) return array.unstarted == 0 ? Outlook::kMet : Outlook::kOpen;
+Prospect prospect_of(DependencyKind kind, const Array& array) {
+  if (kind == DependencyKind::kAfter)
+    return array.unstarted == 0 ? Prospect::kMet : Prospect::kOpen;
   const bool decided =
       (kind == DependencyKind::kAfterOk && array.worst != Outcome::kCompleted) ||
       (kind == DependencyKind::kAfterNotOk && array.worst == Outcome::kNeverStarted);
-  return decided ? Outlook::kNever : Outlook::kOpen;
+  return decided ? Prospect::kNever : Prospect::kOpen;
 }
 
-Outlook outlook(const State& state, const Job& job, const Dependency& part) {
+Prospect prospect(const State& state, const Job& job, const Dependency& part) {
   if (part.kind == DependencyKind::kSingleton) {
     const auto named = state.names.find({job.user, job.name});
     const bool is_first = named == state.names.end() || *named->second.begin() == job.id;
-    return is_first ? Outlook::kMet : Outlook::kOpen;
+    return is_first ? Prospect::kMet : Prospect::kOpen;
   }
-  if (part.was) return outlook_of(part.kind, *part.was);
+  if (part.was) return prospect_of(part.kind, *part.was);
   if (const auto* array = std::get_if<ArrayId>(&part.on)) {
-    return outlook_of(part.kind, state.arrays.at(*array));
+    return prospect_of(part.kind, state.arrays.at(*array));
   }
   const Job& other = state.jobs.at(std::get<JobId>(part.on));
-  return part.kind == DependencyKind::kAfter && other.has_started ? Outlook::kMet : Outlook::kOpen;
+  return part.kind == DependencyKind::kAfter && other.has_started ? Prospect::kMet
+                                                                  : Prospect::kOpen;
 }
 
 /// Those who wait for what the part names; null: nobody can, it is over.
@@ -107,14 +109,14 @@ void resolve(State& state, Job& job) {
   std::optional<Dependency> never;
   std::vector<Dependency> open;
   for (const Dependency& part : job.missing) {
-    switch (outlook(state, job, part)) {
-      case Outlook::kMet:
+    switch (prospect(state, job, part)) {
+      case Prospect::kMet:
         met = part;
         break;
-      case Outlook::kNever:
+      case Prospect::kNever:
         never = part;
         break;
-      case Outlook::kOpen:
+      case Prospect::kOpen:
         open.push_back(part);
         break;
     }

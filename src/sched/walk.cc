@@ -56,6 +56,7 @@ class Walk {
         Started{.job = job.id, .shares = job.shares, .limit_end = job.limit_end});
     evictable_.started(job);
     answers_.clear();
+    hopeless_.clear();
     if (ends_ && job.limit_end) add_end(*job.limit_end);
     if (line_ != nullptr) line_->changed(job.queue);
   }
@@ -148,7 +149,7 @@ class Walk {
     }
     const std::optional<Alike> alike = alike_of(job);
     const auto known = alike ? answers_.find(*alike) : answers_.end();
-    if (known != answers_.end()) {
+    if (known != answers_.end() && known->second.holds(plans_.all.size())) {
       stop_queues_of(job);
       job.wait = known->second.wait;
       job.plans_before = known->second.plans_before;
@@ -162,27 +163,31 @@ class Walk {
       }
       if (auto found = outlook_.find_eviction(job, Protection::kCounts)) return claim(job, *found);
       job.wait = outlook_.first_reason(job);
-      // Whether minimum run times alone are in the way depends on the plans made so far.
-      if (alike && job.wait.reason != Reason::kProtected)
-        answers_.emplace(*alike, Answer{job.wait, job.plans_before});
+      if (alike) answers_.insert_or_assign(*alike, Answer{job.wait, job.plans_before});
     }
-    if (lacks_only_room(job.wait.reason)) plan_if_due(job);
+    if (lacks_only_room(job.wait.reason)) plan_if_due(job, alike);
   }
 
-  /// Jobs that get the same answer until somebody starts or claims: shape, queue, user where there
-  /// are limits per user or users share devices, priority, preemptibility.
-  using Alike = std::tuple<std::uint64_t, QuotaId, UserId, std::int32_t, bool>;
-
+  /// Why alike jobs wait, as it was after so many plans.
   struct Answer {
     Wait wait;
     std::uint32_t plans_before{};
+    /// Whether minimum run times alone are in the way depends on the plans made so far.
+    [[nodiscard]] bool holds(std::size_t plans_now) const {
+      return wait.reason != Reason::kProtected || plans_before == plans_now;
+    }
   };
+
+  /// Jobs that get the same answer until somebody starts or claims: shape, queue, user where there
+  /// are limits per user or users share devices, priority, preemptibility, latest start.
+  using Alike = std::tuple<std::uint64_t, QuotaId, UserId, std::int32_t, bool, std::optional<Time>>;
 
   /// nullopt: the answer depends on more.
   [[nodiscard]] std::optional<Alike> alike_of(const Job& job) const {
     if (in_backoff(job) || state_.policy.fair_preemption || !job.marks.empty()) {
       return std::nullopt;
     }
+    if (job.evicted_at == state_.now) return std::nullopt;
     const bool is_sharer =
         state_.policy.share_between == ShareBetween::kUser && asks_for_share(*job.request);
     const bool counts_users =
@@ -190,8 +195,8 @@ class Walk {
           const QuotaFacts& facts = state_.at(quota).facts;
           return facts.max_jobs_per_user || facts.max_gpus_per_user;
         });
-    return Alike{job.request->number, job.queue, counts_users ? job.user : UserId{}, job.priority,
-                 job.preemptible};
+    return Alike{job.request->number, job.queue,       counts_users ? job.user : UserId{},
+                 job.priority,        job.preemptible, latest_start(job)};
   }
 
   [[nodiscard]] bool in_backoff(const Job& job) const { return state_.now < job.backoff_until; }
@@ -244,6 +249,7 @@ class Walk {
     job.wait = claim_wait(state_, job);
     book(state_, job, 1);
     answers_.clear();
+    hopeless_.clear();
     rooms_.forget();
     ends_.reset();
     if (can_start(state_, job)) start_claim(job);
@@ -265,11 +271,24 @@ class Walk {
 
   // Planned starts, B2 ------------------------------------------------------------------------
 
-  void plan_if_due(Job& job) {
+  void plan_if_due(Job& job, const std::optional<Alike>& alike) {
     std::uint32_t& made = plans_of_[job.team.value];
-    if (made >= state_.policy.reservations_per_team && !is_starving(state_, job)) return;
+    const bool is_due = made < state_.policy.reservations_per_team || is_starving(state_, job);
+    const auto latest = latest_start(job);
+    if (!is_due && !latest) return;
+    const auto known = alike ? hopeless_.find(*alike) : hopeless_.end();
+    if (known != hopeless_.end() && known->second.plans == plans_.all.size()) {
+      if (known->second.start) tell_unreachable(job, *known->second.start);
+      return;
+    }
     auto plan = plan_start(job);
-    if (!plan) return;
+    if (!plan || (latest && plan->start > *latest)) {
+      const auto start = plan ? std::optional(plan->start) : std::nullopt;
+      if (alike) hopeless_.insert_or_assign(*alike, NoPlan{start, plans_.all.size()});
+      if (start) tell_unreachable(job, *start);
+      return;
+    }
+    if (!is_due) return;
     ++made;
     job.wait.planned_start = plan->start;
     const Planned& kept = plans_.add(std::move(*plan));
@@ -277,6 +296,18 @@ class Walk {
     if (!job.array) return;
     take_slot(state_, job);
     line_->changed(job.queue);
+  }
+
+  /// Why alike jobs get no plan: it would come too late, or (without `start`) nobody knows when.
+  struct NoPlan {
+    std::optional<Time> start;
+    std::size_t plans{};
+  };
+
+  /// W5.
+  static void tell_unreachable(Job& job, Time start) {
+    if (job.wait.reason == Reason::kProtected) return;
+    job.wait = {.reason = Reason::kDeadlineUnreachable, .until = start};
   }
 
   void add_end(Time time) {
@@ -306,21 +337,46 @@ class Walk {
     return ends_.emplace(std::move(times));
   }
 
+  /// For a job whose reason is Protected: when those can be gone that are only protected.
+  Leaving leaving_for(const Job& job) {
+    Leaving leaving;
+    if (job.wait.reason != Reason::kProtected) return leaving;
+    for (const FlavorId flavor : job.request->flavors) {
+      for (const auto& [id, time] : protected_ends(state_, job, flavor)) {
+        const auto [entry, is_new] = leaving.emplace(id, time);
+        if (!is_new) entry->second = std::min(entry->second, time);
+      }
+    }
+    return leaving;
+  }
+
+  std::vector<Time> ends_with(const Leaving& leaving) {
+    std::vector<Time> times = ends();
+    if (leaving.empty()) return times;
+    for (const auto& [id, time] : leaving) {
+      if (time > state_.now) times.push_back(time);
+    }
+    std::ranges::sort(times);
+    return times;
+  }
+
   std::optional<Planned> plan_start(const Job& job) {
+    const Leaving leaving = leaving_for(job);
     std::vector<std::pair<Variant, Time>> allowed;
     std::optional<Time> first;
     for (const Variant& variant : outlook_.allowed_variants(job)) {
-      const auto possible = earliest_possible(state_, job, variant, plans_.on_nodes);
+      const auto possible = earliest_possible(state_, job, variant, plans_.on_nodes, &leaving);
       if (!possible) continue;
       allowed.emplace_back(variant, *possible);
       if (!first || *possible < *first) first = possible;
     }
     if (!first) return std::nullopt;
-    const std::vector<Time>& times = ends();
+    const std::vector<Time> times = ends_with(leaving);
     for (auto time = std::ranges::lower_bound(times, *first); time != times.end(); ++time) {
       const auto end = end_of_run(job, *time);
-      const Rooms rooms(state_, {.from = *time, .end = end, .sharer = sharer_of(state_, job)},
-                        &plans_.on_nodes);
+      const Interval interval{
+          .from = *time, .end = end, .sharer = sharer_of(state_, job), .leaving = &leaving};
+      const Rooms rooms(state_, interval, &plans_.on_nodes);
       for (const auto& [variant, possible] : allowed) {
         if (possible > *time) continue;
         if (auto shares = place(state_, job, variant, rooms)) {
@@ -340,6 +396,7 @@ class Walk {
   RoomScreen rooms_;
   Outlook outlook_;
   std::map<Alike, Answer> answers_;
+  std::map<Alike, NoPlan> hopeless_;
   std::optional<std::vector<Time>> ends_;
   Line* line_ = nullptr;
 };

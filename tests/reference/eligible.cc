@@ -32,7 +32,6 @@ bool admits_node(const Job& job, const Node& node) {
 }
 
 void mark_node(const World& world, Job& job, const std::string& node) {
-  if (!world.rules.parks) return;
   if (!has(job.marks, node)) job.marks.push_back(node);
   while (!job.marks.empty() && !could_hold(world, job, false, false)) {
     job.marks.erase(job.marks.begin());
@@ -43,7 +42,6 @@ std::string obstacle(const World& world, const Job& job) {
   if (job.is_held) return "Held";
   if (job.depends) return "Dependency";
   if (job.spec.begin && world.now < *job.spec.begin) return "BeginTime";
-  if (!world.rules.parks) return "";
   if (!could_hold(world, job, false, true)) return "Features";
   if (!could_hold(world, job, true, false)) return "NodesDown";
   return "";

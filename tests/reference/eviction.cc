@@ -119,15 +119,21 @@ bool may_take(const Attempt& attempt, const Job& victim) {
   return may_reclaim(attempt, victim) || may_level(attempt, victim);
 }
 
-/// When p could start: the grace of the victims and of whoever was signalled before.
-Minute start_after(const Attempt& attempt) {
-  const World& world = attempt.world;
-  Minute start = world.now;
-  for (const Job& job : world.jobs) {
-    if (job.assumed_gone) start = std::max(start, world.now + job.grace);
-    if (job.stage == Stage::kSignalled) start = std::max(start, job.grace_end);
+/// The last grace of the victims.
+Minute last_grace(const Attempt& attempt) {
+  Minute last = attempt.world.now;
+  for (const Job& job : attempt.world.jobs) {
+    if (job.assumed_gone) last = std::max(last, attempt.world.now + job.grace);
   }
-  return start;
+  return last;
+}
+
+/// When p starts on these nodes: after the victims, and who was signalled there before or holds
+/// its licenses.
+Minute start_on(const Attempt& attempt, const std::vector<Share>& shares) {
+  Job claim = attempt.job;
+  claim.shares = shares;
+  return std::max(last_grace(attempt), expected_start(attempt.world, claim));
 }
 
 bool in_domain(const Attempt& attempt, const Node& node) {
@@ -136,17 +142,22 @@ bool in_domain(const Attempt& attempt, const Node& node) {
   return (leaf ? node.spec.leaf : node.spec.block) == *attempt.domain;
 }
 
-/// V3: signalled jobs count as gone, claims and planned nodes as taken.
+/// V3: signalled jobs count as gone, claims and planned nodes as taken; beside reservations for
+/// the time after the start.
 std::optional<std::vector<Share>> place_after(const Attempt& attempt) {
   const World& world = attempt.world;
-  const Minute start = start_after(attempt);
-  std::vector<Room> room = rooms(world, {.from = world.now,
-                                         .end = end_of_run(attempt.job, start),
-                                         .plans = attempt.plans,
-                                         .signalled_gone = true,
-                                         .plans_at_any_time = true});
-  keep_only(world, room, [&](const Node& node) { return in_domain(attempt, node); });
-  return place(world, attempt.job, attempt.variant, room);
+  Minute start = last_grace(attempt);
+  while (true) {
+    std::vector<Room> room = rooms(world, {.from = world.now,
+                                           .end = end_of_run(attempt.job, start),
+                                           .plans = attempt.plans,
+                                           .signalled_gone = true,
+                                           .plans_at_any_time = true});
+    keep_only(world, room, [&](const Node& node) { return in_domain(attempt, node); });
+    const auto shares = place(world, attempt.job, attempt.variant, room);
+    if (!shares || start_on(attempt, *shares) <= start) return shares;
+    start = start_on(attempt, *shares);
+  }
 }
 
 std::optional<Failure> failure_after(const Attempt& attempt) {
@@ -163,17 +174,6 @@ bool wastes(const Attempt& attempt, const std::vector<std::size_t>& victims) {
   }
   return static_cast<double>(evicted) >
          attempt.world.policy.fair_waste_factor * static_cast<double>(gpus_of(attempt.charge));
-}
-
-/// When p starts on these nodes: the last grace of the plan and of who was signalled there before.
-Minute start_on(const Attempt& attempt, const std::vector<Share>& shares) {
-  Job claim = attempt.job;
-  claim.shares = shares;
-  Minute start = expected_start(attempt.world, claim);
-  for (const Job& job : attempt.world.jobs) {
-    if (job.assumed_gone) start = std::max(start, attempt.world.now + job.grace);
-  }
-  return start;
 }
 
 /// All conditions on the state in which the victims are gone.
@@ -291,7 +291,7 @@ void look_before(Attempt& attempt) {
   claim.stage = Stage::kClaiming;
   claim.charge = attempt.charge;
   attempt.covered = cover(attempt.world, attempt.job.pool);
-  attempt.is_covered = attempt.job.pool == kRoot || !attempt.world.rules.covered_work_stays ||
+  attempt.is_covered = attempt.job.pool == kRoot ||
                        cover(attempt.world, attempt.job.pool, &claim).contains(attempt.job.number);
   for (const Job& job : attempt.world.jobs) {
     if (is_own_victim(attempt, job)) attempt.own.insert(job.number);
@@ -334,7 +334,7 @@ std::map<std::size_t, Minute> protected_ends(World& world, const Job& job,
 
 std::optional<Eviction> make_eviction(World& world, const Job& job, const std::string& flavor,
                                       const std::vector<Planned>& plans, bool protect) {
-  if (world.rules.evicted_wait && job.evicted_at == world.now) return std::nullopt;  // A7
+  if (job.evicted_at == world.now) return std::nullopt;  // A7
   const Variant variant{smallest_size(job), flavor};
   Attempt attempt{.world = world,
                   .job = job,

@@ -190,7 +190,7 @@ std::set<Minute> ends(const Pass& pass, const std::map<std::size_t, Minute>& lea
 /// For a job whose reason is Protected: when those can be gone that are only protected (B2).
 std::map<std::size_t, Minute> leaving_for(const Pass& pass, const Job& job) {
   std::map<std::size_t, Minute> leaving;
-  if (job.reason != "Protected" || !pass.world.rules.plans_for_protected) return leaving;
+  if (job.reason != "Protected") return leaving;
   for (const std::string& flavor : job.spec.flavors) {
     for (const auto& [number, time] : protected_ends(pass.world, job, flavor)) {
       const auto [entry, is_new] = leaving.emplace(number, time);
@@ -235,11 +235,15 @@ void plan_if_due(Pass& pass, Job& job) {
   pass.plans.push_back(*plan);
 }
 
-/// Rule J2.
+/// Rule J2. A slot that a victim gives back counts from the next pass on.
 bool has_slot(const Pass& pass, const Job& job) {
-  const auto throttle = pass.world.throttles.find(job.spec.array_id);
-  if (throttle == pass.world.throttles.end()) return true;
-  std::int64_t taken = tasks_holding(pass.world, job);
+  const World& world = pass.world;
+  const auto throttle = world.throttles.find(job.spec.array_id);
+  if (throttle == world.throttles.end()) return true;
+  std::int64_t taken = tasks_holding(world, job);
+  for (const Job& other : world.jobs) {
+    if (other.spec.array_id == job.spec.array_id && other.was_just_evicted) ++taken;
+  }
   for (const Planned& plan : pass.plans) {
     if (pass.world.jobs[plan.job].spec.array_id == job.spec.array_id) ++taken;
   }
@@ -260,10 +264,6 @@ void stop_queues_of(Pass& pass, const Job& job) {
 
 void treat(Pass& pass, Job& job) {
   job.planned.reset();
-  if (!has_slot(pass, job)) {
-    job.reason = "ArrayThrottle";
-    return;
-  }
   if (is_stopped(pass, job)) {
     job.reason = "StrictOrder";
     return;
@@ -280,6 +280,18 @@ void treat(Pass& pass, Job& job) {
   }
   job.reason = reason_for(pass, job);
   if (lacks_only_room(job.reason)) plan_if_due(pass, job);
+}
+
+/// W1, J4: tasks without a slot stand outside.
+void leave_out_throttled(const Pass& pass, std::vector<bool>& treated) {
+  for (Job& job : pass.world.jobs) {
+    const bool is_ordinary = find_reservation(pass.world, job.spec.reservation) == nullptr;
+    if (job.stage != Stage::kPending || treated[job.number] || !is_ordinary) continue;
+    if (has_slot(pass, job)) continue;
+    treated[job.number] = true;
+    job.reason = "ArrayThrottle";
+    job.planned.reset();
+  }
 }
 
 /// Rule O0, first half.
@@ -303,7 +315,9 @@ void start_in_reservations(Pass& pass) {
   for (const std::size_t number : reservation_jobs(pass.world)) {
     Job& job = pass.world.jobs[number];
     job.planned.reset();
-    if (const auto shares = place_inside(pass.world, job)) {
+    if (!has_slot(pass, job)) {
+      job.reason = "ArrayThrottle";
+    } else if (const auto shares = place_inside(pass.world, job)) {
       start_job(pass, job, *shares);
     } else {
       job.reason = "Reservation";
@@ -335,6 +349,7 @@ void signal_job(World& world, Job& victim) {
   victim.backoff_until = world.now + wait;
   victim.grace_end = world.now + victim.grace;
   victim.stage = victim.grace > 0 ? Stage::kSignalled : Stage::kGone;
+  victim.was_just_evicted = victim.stage == Stage::kGone;
   if (victim.stage == Stage::kGone) {
     const auto ran = static_cast<double>(gpus_of(victim.charge) * (world.now - victim.start));
     for (const std::size_t quota : path_of(world, victim.quota)) {
@@ -356,10 +371,13 @@ std::vector<Decision> run_pass(World& world) {
     job.reason = reason;
     job.planned.reset();
   }
+  leave_out_throttled(pass, treated);
   while (const auto next = next_job(world, treated)) {
     treated[*next] = true;
     treat(pass, world.jobs[*next]);
+    leave_out_throttled(pass, treated);
   }
+  for (Job& job : world.jobs) job.was_just_evicted = false;
   return pass.decisions;
 }
 

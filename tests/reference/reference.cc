@@ -57,8 +57,8 @@ std::optional<Amounts> in_milli(std::optional<Amounts> amounts) {
   return amounts;
 }
 
-World make_world(const Case& scenario, Rules rules) {
-  World world{.rules = rules, .policy = scenario.policy, .licenses = scenario.licenses};
+World make_world(const Case& scenario) {
+  World world{.policy = scenario.policy, .licenses = scenario.licenses};
   for (const scenario::Quota& spec : scenario.tree) {
     Quota quota{.spec = spec};
     quota.spec.guarantee = in_milli(spec.guarantee);
@@ -90,6 +90,7 @@ bool ever_fits(const World& world, const Job& job) {
   World empty = world;
   empty.jobs.clear();
   empty.reservations.clear();
+  for (Quota& quota : empty.quotas) quota.spec.budget.reset();
   for (Node& node : empty.nodes) node.healthy = true;
   const auto room = rooms(empty, {});
   for (const std::string& flavor : job.spec.flavors) {
@@ -98,7 +99,7 @@ bool ever_fits(const World& world, const Job& job) {
     if (!job.spec.reservation.empty()) return true;
     const auto failure = quota_failure(empty, job, charge_of(empty, job, variant), false);
     if (!failure || failure->code.empty()) return true;
-    if (failure->code == "Budget" || failure->code == "LendLimit") return true;
+    if (failure->code == "LendLimit") return true;
   }
   return false;
 }
@@ -113,8 +114,7 @@ bool has_access(const World& world, const Job& job) {
 
 class Reference : public scenario::Engine {
  public:
-  Reference(const Case& scenario, Rules rules)
-      : case_(scenario), world_(make_world(scenario, rules)) {}
+  explicit Reference(const Case& scenario) : case_(scenario), world_(make_world(scenario)) {}
 
   std::optional<std::string> submit(Minute now, const scenario::Job& spec) override {
     decay(world_, now);
@@ -248,6 +248,7 @@ class Reference : public scenario::Engine {
       signal_job(world_, world_.jobs[number]);
       decisions.emplace_back(scenario::Signal{world_.jobs[number].spec.id});
     }
+    for (const std::size_t number : claims_in_the_way(world_)) drop_claim(world_.jobs[number]);
     open_reservations(world_);
     fill_spares(world_);
     return decisions;
@@ -319,6 +320,7 @@ class Reference : public scenario::Engine {
     if (job.stage == Stage::kPending) {
       add(job.backoff_until);
       add(job.ready);
+      if (job.evicted_at == world_.now) add(world_.now + 1);  // A7
       add(waits_since(job) + policy.fair_patience);
       add(waits_since(job) + policy.starve_after);
     }
@@ -353,11 +355,7 @@ class Reference : public scenario::Engine {
 }  // namespace
 
 std::unique_ptr<scenario::Engine> make_reference(const Case& scenario) {
-  return make_partial_reference(scenario, {});
-}
-
-std::unique_ptr<scenario::Engine> make_partial_reference(const Case& scenario, Rules rules) {
-  return std::make_unique<Reference>(scenario, rules);
+  return std::make_unique<Reference>(scenario);
 }
 
 }  // namespace artel::reference

@@ -254,17 +254,32 @@ void open_reservations(World& world) {
   }
 }
 
+namespace {
+
+bool is_in_the_way(const World& world, const Job& job) {
+  return std::ranges::any_of(world.reservations, [&](const Reservation& one) {
+    const bool on_it = std::ranges::any_of(
+        one.nodes, [&](const std::string& node) { return holds_node(job, node); });
+    return on_it && !one.spec.spare && job.spec.reservation != one.spec.name &&
+           passes(world, job, one.spec.start) && world.now >= one.spec.start - job.grace;
+  });
+}
+
+}  // namespace
+
 std::vector<std::size_t> jobs_in_the_way(const World& world) {
   std::vector<std::size_t> found;
   for (const Job& job : world.jobs) {
     if (job.stage != Stage::kRunning || !job.spec.preemptible) continue;
-    const bool in_the_way = std::ranges::any_of(world.reservations, [&](const Reservation& one) {
-      const bool on_it = std::ranges::any_of(
-          one.nodes, [&](const std::string& node) { return holds_node(job, node); });
-      return on_it && !one.spec.spare && job.spec.reservation != one.spec.name &&
-             passes(world, job, one.spec.start) && world.now >= one.spec.start - job.grace;
-    });
-    if (in_the_way) found.push_back(job.number);
+    if (is_in_the_way(world, job)) found.push_back(job.number);
+  }
+  return found;
+}
+
+std::vector<std::size_t> claims_in_the_way(const World& world) {
+  std::vector<std::size_t> found;
+  for (const Job& job : world.jobs) {
+    if (job.stage == Stage::kClaiming && is_in_the_way(world, job)) found.push_back(job.number);
   }
   return found;
 }

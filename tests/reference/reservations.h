@@ -13,6 +13,8 @@ void end_reservations(World& world);
 void open_reservations(World& world);
 /// R4: running jobs that have to be told to leave now.
 std::vector<std::size_t> jobs_in_the_way(const World& world);
+/// R4: claims whose limit would pass the start are void at the same instant.
+std::vector<std::size_t> claims_in_the_way(const World& world);
 /// R5.
 void replace_failed_nodes(World& world);
 /// H3: spares are filled with idle nodes, as far as there are any.

@@ -162,8 +162,56 @@ std::optional<Minute> end_of_run(const Job& job, Minute start) {
   return start + *job.spec.walltime;
 }
 
+namespace {
+
+std::int64_t licenses_of(const Job& job, const std::string& name) {
+  const auto entry = job.spec.licenses.find(name);
+  return entry == job.spec.licenses.end() ? 0 : entry->second;
+}
+
+/// When those who leave have given back enough licenses.
+Minute licenses_free(const World& world, const Job& claim) {
+  Minute free = world.now;
+  for (const auto& [name, wanted] : claim.spec.licenses) {
+    std::int64_t lacking = wanted - world.licenses.at(name);
+    std::vector<std::pair<Minute, std::int64_t>> returned;
+    for (const Job& job : world.jobs) {
+      if (job.number == claim.number) continue;
+      if (is_active(job)) lacking += licenses_of(job, name);
+      if (job.stage != Stage::kSignalled || licenses_of(job, name) == 0) continue;
+      lacking += licenses_of(job, name);
+      const Minute end = std::min(job.grace_end, job.limit_end.value_or(kForEver));
+      returned.emplace_back(end, licenses_of(job, name));
+    }
+    std::ranges::sort(returned);
+    for (const auto& [end, count] : returned) {
+      if (lacking <= 0) break;
+      lacking -= count;
+      free = std::max(free, end);
+    }
+  }
+  return free;
+}
+
+/// A licence of somebody in its grace is not free yet; that of a later claim is.
+bool may_take_licenses(const World& world, const Job& claim) {
+  return std::ranges::all_of(claim.spec.licenses, [&](const auto& wanted) {
+    std::int64_t taken = wanted.second;
+    for (const Job& job : world.jobs) {
+      const bool is_later = job.stage == Stage::kClaiming && job.claim_number > claim.claim_number;
+      const bool holds = is_active(job) || job.stage == Stage::kSignalled;
+      if (job.number != claim.number && holds && !is_later) {
+        taken += licenses_of(job, wanted.first);
+      }
+    }
+    return taken <= world.licenses.at(wanted.first);
+  });
+}
+
+}  // namespace
+
 Minute expected_start(const World& world, const Job& claim) {
-  Minute start = world.now;
+  Minute start = licenses_free(world, claim);
   for (const Job& job : world.jobs) {
     if (job.stage != Stage::kSignalled) continue;
     for (const Share& share : claim.shares) {
@@ -175,6 +223,7 @@ Minute expected_start(const World& world, const Job& claim) {
 }
 
 bool can_start(const World& world, const Job& claim) {
+  if (!may_take_licenses(world, claim)) return false;
   std::vector<Occupant> others;
   for (const Job& job : world.jobs) {
     const bool holds = job.stage == Stage::kRunning || job.stage == Stage::kSignalled;

@@ -53,6 +53,7 @@ struct Job {
   std::vector<std::string> marks;  // nodes that failed or refused it, oldest first (N4)
   std::int64_t needed = 0;         // nodes that its ranks run on (H1)
   Minute evicted_at = -1;
+  bool was_just_evicted = false;  // gone at once, in this pass
   Stage stage = Stage::kPending;
   bool assumed_gone = false;  // while a plan is made: a victim of it
   Minute submitted = 0;
@@ -87,7 +88,6 @@ struct Planned {
 };
 
 struct World {
-  Rules rules;
   scenario::Policy policy;
   std::map<std::string, std::int64_t> licenses;
   std::vector<Node> nodes;

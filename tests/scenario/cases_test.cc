@@ -21,10 +21,6 @@ std::vector<std::string> case_files() {
   return files;
 }
 
-/// Cases of rules that the core does not follow in all: W4, W5, V2, the plans of B2 for
-/// protected jobs.
-const std::vector<std::string> kBeyondCore = {"A013", "A014", "A015", "A018", "A091", "A092"};
-
 /// The number of cases that passed; tells what did not. With `only_followed` those that the core
 /// refuses are left out.
 std::size_t play_all(const EngineMaker& make, bool only_followed) {
@@ -35,8 +31,7 @@ std::size_t play_all(const EngineMaker& make, bool only_followed) {
       FAIL_CHECK(scenario.error().text);
       continue;
     }
-    const bool is_beyond = std::ranges::find(kBeyondCore, scenario->id) != kBeyondCore.end();
-    if (only_followed && (is_beyond || !check_core_follows(file, *scenario))) continue;
+    if (only_followed && !check_core_follows(file, *scenario)) continue;
     const auto engine = make(*scenario);
     const auto report = play_case(*scenario, *engine);
     if (!report) {

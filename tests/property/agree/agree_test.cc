@@ -22,9 +22,6 @@ using artel::agree::random_case;
 namespace {
 
 constexpr Minute kAfterLastEvent = 150;
-/// What the core follows of the rules that can be left out.
-constexpr reference::Rules kFollowed{
-    .covered_work_stays = false, .evicted_wait = false, .plans_for_protected = false};
 
 std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -58,7 +55,7 @@ void check_family(Family family) {
   for (std::uint64_t seed = first_seed(); seed < first_seed() + cases_each(); ++seed) {
     const Case scenario = random_case(family, seed);
     const auto core = make_core_engine(scenario);
-    const auto reference = reference::make_partial_reference(scenario, kFollowed);
+    const auto reference = reference::make_reference(scenario);
     const std::string found = first_difference(scenario, *reference, {}, *core, {});
     if (found.empty()) continue;
     if (++differing <= 3) {
