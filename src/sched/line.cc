@@ -1,6 +1,7 @@
 #include "sched/line.h"
 
 #include <algorithm>
+#include <map>
 
 #include "sched/checks.h"
 #include "sched/shares.h"
@@ -160,6 +161,19 @@ Job* Line::next() {
   best->treated = true;
   update_path(best->pool);
   return best;
+}
+
+std::vector<JobId> first_of_teams(const State& state) {
+  std::map<QuotaId, LineKey> firsts;
+  for (const auto& [id, job] : state.jobs) {
+    if (job.stage != Stage::kPending || !is_eligible(state, job)) continue;
+    const LineKey key = line_key(state, job);
+    const auto [first, is_new] = firsts.try_emplace(job.team, key);
+    if (!is_new && key < first->second) first->second = key;
+  }
+  std::vector<JobId> jobs;
+  for (const auto& [team, key] : firsts) jobs.push_back(key.id);
+  return jobs;
 }
 
 std::vector<Job*> reservation_line(State& state) {

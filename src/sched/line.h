@@ -56,6 +56,8 @@ class Line {
   std::size_t next_starving_ = 0;
 };
 
+/// Of each team the eligible job that O4 puts first, whatever its pool; ascending by team.
+[[nodiscard]] std::vector<JobId> first_of_teams(const State& state);
 /// Pending jobs that name a reservation, in the order of O4.
 [[nodiscard]] std::vector<Job*> reservation_line(State& state);
 

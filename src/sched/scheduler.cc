@@ -11,6 +11,7 @@
 #include "sched/candidates.h"
 #include "sched/checks.h"
 #include "sched/explain.h"
+#include "sched/line.h"
 #include "sched/shares.h"
 #include "sched/state.h"
 #include "sched/waiting.h"
@@ -187,6 +188,11 @@ void Scheduler::set_health(Time now, NodeId id, bool healthy) {
   }
 }
 
+void Scheduler::set_priority(Time now, JobId id, std::int32_t priority) {
+  advance(*state_, now);
+  state_->jobs.at(id).priority = priority;
+}
+
 void Scheduler::change(Time now, QuotaId id, const QuotaChange& change) {
   advance(*state_, now);
   QuotaFacts& facts = state_->at(id).facts;
@@ -286,6 +292,15 @@ Wait Scheduler::wait(JobId id) const {
 std::vector<Dependency> Scheduler::missing(JobId id) const {
   const auto job = state_->jobs.find(id);
   return job == state_->jobs.end() ? std::vector<Dependency>{} : job->second.missing;
+}
+
+bool Scheduler::knows(QuotaId quota) const { return quota.value < state_->quotas.size(); }
+
+bool Scheduler::knows(NodeId node) const { return node.value < state_->nodes.size(); }
+
+std::vector<JobId> Scheduler::first_of_teams() const {
+  settle(*state_);
+  return sched::first_of_teams(*state_);
 }
 
 std::vector<Wait> Scheduler::explain(JobId id) const { return sched::explain(*state_, id); }

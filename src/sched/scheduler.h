@@ -88,6 +88,8 @@ class Scheduler {
   void requeue(Time now, JobId job, std::optional<Time> retry_at = {});
   /// W6. A claim is given up; who runs, runs on, and is held when it waits again.
   void set_held(Time now, JobId job, bool held);
+  /// K1. From the next pass on.
+  void set_priority(Time now, JobId job, std::int32_t priority);
   /// J2, J5: at any time, also before the first task.
   void set_array(Time now, const ArrayFacts& array);
   /// The job saved its work at `at`.
@@ -155,6 +157,10 @@ class Scheduler {
   // What is believed after the last pass.
 
   [[nodiscard]] std::optional<Stage> stage(JobId job) const;
+  [[nodiscard]] bool knows(QuotaId quota) const;
+  [[nodiscard]] bool knows(NodeId node) const;
+  /// Of each team the eligible job that O4 puts first, ascending by team.
+  [[nodiscard]] std::vector<JobId> first_of_teams() const;
   [[nodiscard]] Wait wait(JobId job) const;
   /// Z3: all that stands in the job's way, in the order of Z1, with numbers; wait() comes first. As
   /// of the last pass, with the facts told since. Empty: it does not wait. For a person's question:
@@ -173,6 +179,8 @@ class Scheduler {
   [[nodiscard]] std::vector<NodeId> reservation_nodes(ReservationId reservation) const;
 
  private:
+  friend class Replay;  // reads ends and graces
+
   std::unique_ptr<State> state_;
 };
 

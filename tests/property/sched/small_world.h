@@ -16,6 +16,7 @@ namespace artel::sched::small {
 struct Traits {
   bool one_team = false;      // one team, one user, one priority, no limits
   bool exact_limits = false;  // every run ends at its limit
+  bool no_history = false;  // one user, kappa = 0: histories fade, and change an order at any time
 };
 
 class SmallWorld {
@@ -34,13 +35,14 @@ class SmallWorld {
     if (arrivals) {
       while (below(3) == 0) submit();
     }
+    last_starts_.clear();
     rest();
   }
 
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::map<JobId, JobFacts>& jobs() const { return jobs_; }
-  /// First starts.
-  [[nodiscard]] const std::map<JobId, Time>& started() const { return started_; }
+  /// Starts of the last step.
+  [[nodiscard]] const std::map<JobId, Time>& last_starts() const { return last_starts_; }
   [[nodiscard]] const Setup& setup() const { return setup_; }
 
  private:
@@ -57,6 +59,7 @@ class SmallWorld {
     setup.policy.protect_priority = std::chrono::minutes{below(2) * 5};
     setup.policy.reservations_per_team = 1 + below(3);
     setup.licences = {3};
+    if (traits_.no_history) setup.policy.kappa = 0;
     const std::uint32_t teams = traits_.one_team ? 1 : 2 + below(2);
     for (std::uint32_t i = 0; i < teams; ++i) {
       const QuotaId team = bed::add_team(setup, "t" + std::to_string(i), below(3) * 8);
@@ -81,7 +84,7 @@ class SmallWorld {
     JobFacts job = bed::job(++last_, team, 1 + below(below(3) == 0 ? 4 : 2), 1 + below(8));
     job.request.limit = std::chrono::minutes{5 + below(40)};
     if (!traits_.one_team) {
-      job.user = UserId{1 + below(2)};
+      if (!traits_.no_history) job.user = UserId{1 + below(2)};
       job.priority = static_cast<std::int32_t>(below(3));
       job.preemptible = below(4) != 0;
       job.grace = std::chrono::minutes{below(3)};
@@ -127,7 +130,7 @@ class SmallWorld {
 
   void take(const Decision& decision) {
     if (const auto* start = std::get_if<Started>(&decision)) {
-      started_.try_emplace(start->job, now_);
+      last_starts_.try_emplace(start->job, now_);
       const Duration limit = *jobs_.at(start->job).request.limit;
       const auto whole = std::chrono::duration_cast<std::chrono::minutes>(limit).count();
       const Duration runs =
@@ -149,7 +152,7 @@ class SmallWorld {
   std::uint64_t last_ = 0;
   std::map<JobId, JobFacts> jobs_;
   std::map<JobId, Run> runs_;
-  std::map<JobId, Time> started_;
+  std::map<JobId, Time> last_starts_;
 
  public:
   Scheduler scheduler;
