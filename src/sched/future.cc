@@ -12,7 +12,11 @@ void ends_on(const State& state, NodeIndex node, const PlanBook& plans, const Le
   const auto add = [&](std::optional<Time> time) {
     if (time && *time > state.now) ends.push_back(*time);
   };
-  for (const Job* job : state.nodes[node].holders) add(end_of_hold(state, *job, leaving));
+  // Who may leave at once, or is over its limit, is gone at any later time.
+  const Time next = state.now + Duration{1};
+  for (const Job* job : state.nodes[node].holders) {
+    if (const auto end = end_of_hold(state, *job, leaving)) add(std::max(*end, next));
+  }
   for (const Planned* plan : plans.on(node)) add(plan->end);
   if (state.nodes[node].reservations > 0) {
     for (const Reservation& one : state.reservations) add(one.facts.end);

@@ -16,7 +16,7 @@ constexpr double kNothing = 1e-9;
 auto cover_key(const State& state, const Job& job, const Covered& below) {
   const Time start = job.stage == Stage::kClaiming ? state.now : job.start;
   return std::tuple(!below.contains(job.id.value), job.preemptible, -std::int64_t{job.priority},
-                    start, job.ready, job.id);
+                    start, job.submitted, job.id);
 }
 
 Covered covered_below(const State& state, QuotaId id, const Job* also) {

@@ -55,6 +55,12 @@ std::set<JobId>* dependents_of(State& state, const Dependency& part) {
   return &state.dependents[std::get<JobId>(part.on)];
 }
 
+void wait_for_dependencies(State& state, const Job& job) {
+  for (const Dependency& part : job.missing) {
+    if (auto* dependents = dependents_of(state, part)) dependents->insert(job.id);
+  }
+}
+
 void forget_dependencies(State& state, Job& job) {
   for (const Dependency& part : job.missing) {
     if (auto* dependents = dependents_of(state, part)) dependents->erase(job.id);
@@ -130,13 +136,9 @@ void resolve(State& state, Job& job) {
     give_up(state, job.id, GiveUp::kDependencyNeverMet, std::move(never));
     return;
   }
-  for (const Dependency& part : job.missing) {  // D4
-    auto* dependents = dependents_of(state, part);
-    if (dependents != nullptr && std::ranges::find(open, part) == open.end()) {
-      dependents->erase(job.id);
-    }
-  }
+  forget_dependencies(state, job);  // D4
   job.missing = std::move(open);
+  wait_for_dependencies(state, job);
 }
 
 }  // namespace
@@ -205,9 +207,7 @@ void enter(State& state, Job& job, const JobFacts& facts) {
   if (facts.after.list.empty()) return;
   job.missing = facts.after.list;
   job.any_is_enough = facts.after.any_is_enough;
-  for (const Dependency& part : job.missing) {
-    if (auto* dependents = dependents_of(state, part)) dependents->insert(job.id);
-  }
+  wait_for_dependencies(state, job);
   state.to_resolve.insert(job.id);
   sched::resolve(state);
 }

@@ -123,11 +123,23 @@ Result<> Player::apply_facts() {
 
 Result<> Player::pass_until_rest() {
   for (int i = 0; i < kMostPasses; ++i) {
+    end_missed();
     const std::vector<Decision> decisions = engine_.pass(now_);
     if (decisions.empty()) return {};
     if (auto applied = apply(decisions); !applied) return applied;
   }
   return impossible(now_, "the passes never come to rest");
+}
+
+/// W4: who waits again when its latest start is past is not looked at any more.
+void Player::end_missed() {
+  bool any = false;
+  for (Life& one : lives_) {
+    if (one.stage != Stage::kPending || latest_start(*one.job).value_or(kNever) >= now_) continue;
+    finish(one, Stage::kCancelled, "Deadline");
+    any = true;
+  }
+  if (any) resolve_dependencies();
 }
 
 bool Player::end_waits() {

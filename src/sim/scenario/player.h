@@ -88,6 +88,7 @@ class Player {
   void end_graces();
   Result<> apply_facts();
   Result<> pass_until_rest();
+  void end_missed();
   bool end_waits();
   Result<> apply(const std::vector<Decision>& decisions);
   Result<> start(const Start& decision);

@@ -86,6 +86,9 @@ TEST_CASE("core and rules agree on shares of GPUs, cores and memory", "[shares]"
 TEST_CASE("core and rules agree on features and lists of nodes", "[features]") {
   check_family(Family::kFeatures);
 }
+TEST_CASE("core and rules agree on times, dependencies and arrays", "[times]") {
+  check_family(Family::kTimes);
+}
 TEST_CASE("core and rules agree on everything together", "[mixed]") {
   check_family(Family::kMixed);
 }

@@ -115,7 +115,8 @@ class Maker {
 
   void make_policy() {
     Policy& policy = case_.policy;
-    if (about(Family::kEviction) && chance(600)) policy.grace = pick(1, 5);
+    if ((about(Family::kEviction) || about(Family::kTimes)) && chance(600))
+      policy.grace = pick(1, 5);
     if (about(Family::kEviction)) {
       if (chance(300)) policy.protect_reclaim = pick(1, 15);
       if (chance(300)) policy.protect_priority = pick(1, 15);
@@ -267,6 +268,7 @@ class Maker {
     make_shape(job);
     make_flavors(job);
     if (about(Family::kFeatures)) make_places(job);
+    if (about(Family::kTimes)) make_licenses_scarce();
     job.duration = pick(1, 60);
     job.walltime = chance(700) ? *job.duration : pick(1, 80);
     if (chance(about(Family::kEviction) ? 500 : 200)) job.priority = pick(0, 3);
@@ -281,6 +283,49 @@ class Maker {
       job.reservation = reservations_[random_.between(0, reservations_.size() - 1)];
     }
     return job;
+  }
+
+  void make_licenses_scarce() {
+    if (case_.licenses.empty() && chance(100)) case_.licenses["sim"] = pick(1, 3);
+  }
+
+  /// Rules W, D and J.
+  void make_times(Job& job, Minute now) {
+    job.held = chance(80);
+    job.fails = job.duration && chance(250);
+    if (chance(200)) job.begin = now + pick(0, 25);
+    if (job.walltime && chance(250)) {
+      job.deadline = job.begin.value_or(now) + *job.walltime + pick(0, 40) - 2;
+    }
+    if (chance(350)) job.name = "x";
+    if (chance(200)) make_array(job);
+    if (chance(150)) job.after.push_back({Depends::kSingleton, ""});
+    while (!names_.empty() && chance(300)) {
+      job.after.push_back(
+          {static_cast<Depends>(pick(0, 3)), names_[random_.between(0, names_.size() - 1)]});
+    }
+    job.any_is_enough = job.after.size() > 1 && chance(400);
+    names_.push_back(job.id);
+    if (!job.array) return;
+    arrays_.push_back(job.id);
+    for (std::int64_t i = 0; i < *job.array; ++i) {
+      names_.push_back(job.id + "_" + std::to_string(i));
+    }
+  }
+
+  void make_array(Job& job) {
+    job.array = pick(2, 5);
+    if (chance(700)) job.throttle = pick(0, 3);
+  }
+
+  void make_time_fact(Minute now) {
+    if (names_.empty()) return;
+    const std::string& name = names_[random_.between(0, names_.size() - 1)];
+    if (chance(150)) add(now, Hold{name});
+    if (chance(250)) add(now, Release{name});
+    if (chance(60)) add(now, Cancel{name});
+    if (arrays_.empty() || !chance(200)) return;
+    add(now, Throttle{arrays_[random_.between(0, arrays_.size() - 1)], pick(0, 4)});
   }
 
   static void make_service(Job& job) {
@@ -327,6 +372,7 @@ class Maker {
       if (chance(100)) add(now, SetFeatures{node, some_features()});
       if (submitted > 0 && chance(200)) add(now, NodeRefuses{some_job(submitted), node});
     }
+    if (about(Family::kTimes)) make_time_fact(now);
     if (!about(Family::kFailures)) return;
     if (chance(150)) {
       SetQuota change;
@@ -344,7 +390,9 @@ class Maker {
     Minute now = 0;
     for (std::size_t i = 0; i < jobs; ++i) {
       make_other_fact(now, i);
-      add(now, Submit{make_job(i)});
+      Job job = make_job(i);
+      if (about(Family::kTimes)) make_times(job, now);
+      add(now, Submit{std::move(job)});
       if (chance(600)) now += pick(1, 12);
     }
     make_other_fact(now + 5, jobs);
@@ -357,6 +405,8 @@ class Maker {
   std::set<std::string> known_;  // features that some node has at the begin
   std::vector<std::string> queues_;
   std::vector<std::string> reservations_;
+  std::vector<std::string> names_;  // of jobs, arrays and tasks
+  std::vector<std::string> arrays_;
 };
 
 }  // namespace
