@@ -31,9 +31,7 @@ TEST_CASE("I1: a covered job is never evicted for an outsider") { holds("I1", 10
 TEST_CASE("I2: what is not preemptible stays inside the guarantee and is never evicted") {
   holds("I2", 300);
 }
-// Open: in stream "plain 55" both engines pass the bound; whether rule or engines are wrong is not
-// decided. It is reported, but does not fail the run.
-TEST_CASE("I3: the head of a team within its guarantee starts within the bound", "[!mayfail]") {
+TEST_CASE("I3: the head of a team within its guarantee starts within the bound") {
   holds("I3", 100);
 }
 TEST_CASE("O1: work within a guarantee goes before borrowing") { holds("O1", 100); }
@@ -72,18 +70,15 @@ TEST_CASE("S9: every waiting job has a reason") { holds("S9", 2000); }
 TEST_CASE("Z1: a reason of room means that no limit stops the job") { holds("Z1", 500); }
 TEST_CASE("Z2: what a reason says is so") { holds("Z2", 2000); }
 
-// Open, like I3: W4, J2 and U4 are broken in single streams by the interpreter, or are seen
-// wrongly.
+// Open: U4 is broken in a single stream by the interpreter, or is seen wrongly.
 TEST_CASE("W1: who is not eligible has no planned start") { holds("W1", 50); }
 TEST_CASE("W3: no start before the begin time") { holds("W3", 20); }
-TEST_CASE("W4: no start too late for the deadline", "[!mayfail]") { holds("W4", 20); }
+TEST_CASE("W4: no start too late for the deadline") { holds("W4", 20); }
 TEST_CASE("W5: no planned start too late for the deadline") { holds("W5", 1); }
 TEST_CASE("W6: no start while held") { holds("W6", 20); }
 TEST_CASE("D1: no start while a dependency is not met") { holds("D1", 20); }
 TEST_CASE("D3: a job starts after what it waits for") { holds("D3", 20); }
-TEST_CASE("J2: no more tasks hold nodes than the throttle allows", "[!mayfail]") {
-  holds("J2", 50);
-}
+TEST_CASE("J2: no more tasks hold nodes than the throttle allows") { holds("J2", 50); }
 TEST_CASE("J3: tasks start by index") { holds("J3", 50); }
 TEST_CASE("N3: no job starts on a node that it excludes") { holds("N3", 200); }
 TEST_CASE("N4: a node that refused a job is avoided by it") { holds("N4", 1); }

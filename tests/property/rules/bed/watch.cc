@@ -247,6 +247,11 @@ void Watch::check_promises(const Beliefs& after) {
   if (planned != after.planned.end()) promised_.emplace(head->spec.id, planned->second);
 }
 
+/// Rule O4 among equal priorities: of one user by number; of two it depends on what they used.
+bool may_precede(const Track& other, const Track& job) {
+  return other.spec.user != job.spec.user || other.number < job.number;
+}
+
 /// Rule I3: who is the head of its team and within its whole path, and since when.
 void Watch::check_guarantees() {
   std::map<std::string, Minute> owed;
@@ -256,7 +261,7 @@ void Watch::check_guarantees() {
       return other.stage == Stage::kWaiting && other.number != job.number &&
              top_of(mirror_, other) == top_of(mirror_, job) &&
              (other.spec.priority > job.spec.priority ||
-              (other.spec.priority == job.spec.priority && other.number < job.number));
+              (other.spec.priority == job.spec.priority && may_precede(other, job)));
     });
     // A claim is use already: it has been within when it was made.
     const std::int64_t charge = job.claims ? 0 : mirror_.charge(job, mirror_.largest(job));
