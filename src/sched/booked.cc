@@ -29,18 +29,14 @@ bool passes(const State& state, const Job& job, Time time) {
 bool conflicts(const State& state, const ReservationFacts& facts, ReservationId self,
                NodeIndex node) {
   const bool overlaps = std::ranges::any_of(state.reservations, [&](const Reservation& one) {
-    return one.id != self && on_list(one.nodes, node) && one.facts.start < facts.end &&
-           facts.start < one.facts.end;
+    const bool meet =
+        one.facts.spares || (one.facts.start < facts.end && facts.start < one.facts.end);
+    return one.id != self && meet && on_list(one.nodes, node);
   });
   if (overlaps) return true;
   return std::ranges::any_of(state.nodes[node].holders, [&](const Job* job) {
     return !job->preemptible && passes(state, *job, facts.start);
   });
-}
-
-bool is_others(const State& state, const ReservationFacts& facts, const Node& node) {
-  if (!node.owner || facts.maintenance) return false;
-  return !facts.owner || !is_below(state, *facts.owner, *node.owner);
 }
 
 /// GPUs of jobs on the node that pass the start.
@@ -121,6 +117,39 @@ void count_inside(State& state, ReservationId id, bool inside) {
   }
 }
 
+/// R6: an early start is ordinary work.
+bool may_start_early(const State& state, const Job& job, const Charge& charge) {
+  if (quota_failure(state, job, charge, false)) return false;
+  return state.now >= job.backoff_until || is_within_path(state, job.queue, charge);
+}
+
+/// Jobs inside count again, who names it is ordinary (R6).
+void close(State& state, ReservationId id) {
+  count_inside(state, id, false);
+  for (auto& [number, job] : state.jobs) {
+    if (job.reservation == id) job.reservation.reset();
+  }
+  std::erase_if(state.reservations, [&](const Reservation& one) { return one.id == id; });
+}
+
+/// H3: open from the begin, without an end.
+ReservationId add_spares(State& state, const ReservationFacts& facts) {
+  Reservation one{.id = ReservationId{++state.last_reservation}, .facts = facts, .nodes = {}};
+  one.facts.start = {};
+  one.facts.end = {};
+  one.facts.nodes.clear();
+  one.open = true;
+  state.reservations.push_back(std::move(one));
+  return state.reservations.back().id;
+}
+
+}  // namespace
+
+bool is_others(const State& state, const ReservationFacts& facts, const Node& node) {
+  if (!node.owner || facts.maintenance) return false;
+  return !facts.owner || !is_below(state, *facts.owner, *node.owner);
+}
+
 void mark_maintenance(State& state) {
   for (Node& node : state.nodes) {
     node.in_maintenance = false;
@@ -135,15 +164,8 @@ void mark_maintenance(State& state) {
   derive_capacity(state);
 }
 
-/// R6: an early start is ordinary work.
-bool may_start_early(const State& state, const Job& job, const Charge& charge) {
-  if (quota_failure(state, job, charge, false)) return false;
-  return state.now >= job.backoff_until || is_within_path(state, job.queue, charge);
-}
-
-}  // namespace
-
 Result<ReservationId> add_reservation(State& state, const ReservationFacts& facts) {
+  if (facts.spares) return add_spares(state, facts);
   Reservation one{.id = {}, .facts = facts, .nodes = {}};
   for (const NodeId node : facts.nodes) one.nodes.push_back(node.value);
   if (facts.count) {
@@ -181,21 +203,22 @@ const Reservation* find_reservation(const State& state, ReservationId id) {
 void end_reservations(State& state) {
   bool any = false;
   for (const Reservation& one : std::vector<Reservation>(state.reservations)) {
-    if (one.facts.end > state.now) continue;
+    if (one.facts.spares || one.facts.end > state.now) continue;
     any = true;
-    count_inside(state, one.id, false);
-    for (auto& [id, job] : state.jobs) {
-      if (job.reservation == one.id) job.reservation.reset();
-    }
-    std::erase_if(state.reservations, [&](const Reservation& r) { return r.id == one.id; });
+    close(state, one.id);
   }
   if (any) mark_maintenance(state);
+}
+
+void cancel_reservation(State& state, ReservationId id) {
+  close(state, id);
+  mark_maintenance(state);
 }
 
 void replace_failed_nodes(State& state) {
   bool any = false;
   for (Reservation& one : state.reservations) {
-    if (!one.facts.count) continue;
+    if (!one.facts.count || one.facts.spares) continue;
     for (NodeIndex& node : one.nodes) {
       if (state.nodes[node].healthy) continue;
       const auto other = replacement(state, one, state.nodes[node]);
@@ -215,7 +238,8 @@ std::vector<JobId> jobs_in_the_way(const State& state, Stage stage) {
     const Job& job = state.jobs.at(id);
     if (job.stage != stage || (stage == Stage::kRunning && !job.preemptible)) continue;
     const bool in_the_way = std::ranges::any_of(state.reservations, [&](const Reservation& one) {
-      if (job.reservation == one.id || state.now < one.facts.start - job.grace) return false;
+      if (one.facts.spares || job.reservation == one.id) return false;
+      if (state.now < one.facts.start - job.grace) return false;
       return passes(state, job, one.facts.start) &&
              std::ranges::any_of(job.shares, [&](const Share& share) {
                return on_list(one.nodes, share.node.value);
@@ -254,7 +278,8 @@ WithoutReservations::~WithoutReservations() {
 
 bool may_enter(const State& state, const Job& job) {
   const Reservation* one = find_reservation(state, *job.reservation);
-  if (one == nullptr || !one->facts.owner || !is_below(state, job.queue, *one->facts.owner)) {
+  if (one == nullptr || one->facts.spares) return false;
+  if (!one->facts.owner || !is_below(state, job.queue, *one->facts.owner)) {
     return false;
   }
   return one->facts.users.empty() || std::ranges::binary_search(one->facts.users, job.user);

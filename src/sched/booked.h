@@ -16,6 +16,11 @@ namespace artel::sched {
 
 /// Those whose end has come; pending jobs that named them are ordinary from now on.
 void end_reservations(State& state);
+void cancel_reservation(State& state, ReservationId id);
+/// Whether the node is dedicated to somebody who is not the reservation's owner (X1).
+[[nodiscard]] bool is_others(const State& state, const ReservationFacts& facts, const Node& node);
+/// What follows from the nodes of all reservations, after a change of them.
+void mark_maintenance(State& state);
 /// R5, once an instant.
 void replace_failed_nodes(State& state);
 /// R4: running jobs that are preemptible, or claims, whose limit passes the start, one grace before

@@ -26,10 +26,10 @@ bool limits_users(const Quota& quota) {
 }
 
 /// Q5: what was used is used; the rest of the booking is given back.
-void close_run(State& state, const Job& job) {
+void close_run(State& state, const Job& job, std::int64_t gpus) {
   if (job.inside) return;
   const double used =
-      static_cast<double>(job.charge.gpus) * static_cast<double>((state.now - job.start).count());
+      static_cast<double>(gpus) * static_cast<double>((state.now - job.start).count());
   for (const QuotaId quota : state.path(job.queue)) state.at(quota).used_gpu_ms += used;
 }
 
@@ -90,6 +90,19 @@ void drop(State& state, Job& job) {
   if (job.array) --state.arrays.at(*job.array).holding;
 }
 
+void exchange(State& state, Job& job, std::vector<Share> shares) {
+  const std::int64_t before = job.charge.gpus;
+  book(state, job, -1);
+  drop(state, job);
+  job.shares = std::move(shares);
+  job.charge = charge_of_shares(state, job);
+  job.saved_at = state.now;
+  hold(state, job);
+  book(state, job, 1);
+  // The run is booked from its begin with what it holds now.
+  close_run(state, job, before - job.charge.gpus);
+}
+
 void signal(State& state, Job& job) {
   book(state, job, -1);
   ++job.evictions;
@@ -106,14 +119,14 @@ void signal(State& state, Job& job) {
   }
   // Gone at once: it holds nothing any more, and waits for the driver to say so.
   drop(state, job);
-  close_run(state, job);
+  close_run(state, job, job.charge.gpus);
   job.shares.clear();
 }
 
 void release(State& state, Job& job) {
   const bool gone_already = job.stage == Stage::kSignalled && job.shares.empty();
   if (job.stage == Stage::kRunning || (job.stage == Stage::kSignalled && !gone_already)) {
-    close_run(state, job);
+    close_run(state, job, job.charge.gpus);
   }
   if (is_active(job)) book(state, job, -1);
   if (job.stage == Stage::kSignalled) {

@@ -246,7 +246,9 @@ Wait Outlook::reservation_wait(const Job& job, const std::vector<Share>& shares,
   auto which = std::ranges::find_if(reservations, stands_in_the_way);
   if (which == reservations.end()) which = std::ranges::find_if(reservations, &Reservation::open);
   if (which == reservations.end()) which = reservations.begin();
-  return {.reason = Reason::kReservation, .reservation = which->id, .until = which->facts.end};
+  std::optional<Time> until;
+  if (!which->facts.spares) until = which->facts.end;
+  return {.reason = Reason::kReservation, .reservation = which->id, .until = until};
 }
 
 Wait Outlook::short_of_nodes(Reason reason, const Job& job,

@@ -8,15 +8,6 @@ namespace {
 
 using Nodes = std::vector<NodeIndex>;
 
-/// M3: the job gets all that the node has.
-Share whole_node(NodeIndex node, const Node& on) {
-  return {.node = NodeId{node},
-          .gpus = on.gpus,
-          .cores = on.cores,
-          .memory = on.memory,
-          .devices = on.shared ? all_devices(on.gpus) : 0};
-}
-
 /// One search: rooms are looked up once a node, taken nodes are marked.
 class Search {
  public:
@@ -92,7 +83,7 @@ class Search {
 
   [[nodiscard]] Share share_on(NodeIndex node, const Part& part) const {
     const Node& on = state_.nodes[node];
-    if (job_.request->exclusive) return whole_node(node, on);
+    if (job_.request->exclusive) return whole_node(state_, node);
     const Need need = need_on(on, part);
     return {.node = NodeId{node},
             .gpus = part.gpus,
@@ -255,6 +246,15 @@ class Search {
 bool is_in(const Node& node, const std::optional<Domain>& domain) {
   if (!domain || domain->level == Locality::kAny) return true;
   return (domain->level == Locality::kLeaf ? node.leaf : node.block) == domain->index;
+}
+
+Share whole_node(const State& state, NodeIndex node) {
+  const Node& on = state.nodes[node];
+  return {.node = NodeId{node},
+          .gpus = on.gpus,
+          .cores = on.cores,
+          .memory = on.memory,
+          .devices = on.shared ? all_devices(on.gpus) : 0};
 }
 
 bool is_candidate(const State& state, const Job& job, FlavorId flavor, const Part& part,

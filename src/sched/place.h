@@ -32,6 +32,9 @@ struct Place {
                                                       const Variant& variant, const Rooms& rooms,
                                                       const Place& where = {});
 
+/// M3: all that the node has.
+[[nodiscard]] Share whole_node(const State& state, NodeIndex node);
+
 /// Whether a part fits on a node with that room, owners and flavors included (P2). Lists and
 /// features (N3) are not looked at: callers walk over nodes_for().
 [[nodiscard]] bool is_candidate(const State& state, const Job& job, FlavorId flavor,

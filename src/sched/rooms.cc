@@ -164,10 +164,11 @@ std::uint64_t Rooms::choose_devices(NodeIndex node, std::int64_t gpus) const {
   return devices(node).choose(gpus, interval_.sharer);
 }
 
-/// R2, and no place for anybody but its own jobs while it lasts.
+/// R2, and no place for anybody but its own jobs while it lasts. Spares: never (H3).
 bool Rooms::is_reserved(NodeIndex node) const {
   if (state_.nodes[node].reservations == 0) return false;
   return std::ranges::any_of(state_.reservations, [&](const Reservation& one) {
+    if (one.facts.spares) return is_on(one, node);
     const bool before = interval_.end && *interval_.end <= one.facts.start;
     const bool after = interval_.from >= one.facts.end;
     return !before && !after && one.id != interval_.inside && is_on(one, node);

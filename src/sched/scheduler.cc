@@ -13,6 +13,7 @@
 #include "sched/explain.h"
 #include "sched/line.h"
 #include "sched/shares.h"
+#include "sched/spares.h"
 #include "sched/state.h"
 #include "sched/waiting.h"
 #include "sched/walk.h"
@@ -209,6 +210,11 @@ Result<ReservationId> Scheduler::reserve(Time now, const ReservationFacts& reser
   return add_reservation(*state_, reservation);
 }
 
+void Scheduler::cancel_reservation(Time now, ReservationId id) {
+  advance(*state_, now);
+  if (find_reservation(*state_, id) != nullptr) sched::cancel_reservation(*state_, id);
+}
+
 void Scheduler::end_reservations(Time now) {
   advance(*state_, now);
   sched::end_reservations(*state_);
@@ -226,6 +232,7 @@ std::vector<Decision> Scheduler::begin_reservations(Time now) {
     release(*state_, state_->jobs.at(id));
   }
   open_reservations(*state_);
+  fill_spares(*state_);
   return decisions;
 }
 

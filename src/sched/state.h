@@ -88,6 +88,7 @@ struct Job {
   Time grace_end;
   std::uint64_t claim{};  // number, in the order of claims
   std::vector<Share> shares;
+  std::size_t needed{};  // nodes that the ranks of the run are on (H1)
   Charge charge;
   std::uint32_t evictions{};
   Time backoff_until;
@@ -294,6 +295,8 @@ void drop(State& state, Job& job);
 /// use* of the path after a change at `quota`.
 void update_star(State& state, QuotaId quota);
 
+/// A running job holds these shares from now on (H5).
+void exchange(State& state, Job& job, std::vector<Share> shares);
 /// A job that runs or claims leaves the books and has its grace (A1, A4).
 void signal(State& state, Job& job);
 /// Takes a job out of whatever it holds; it is pending afterwards.

@@ -47,6 +47,7 @@ class Walk {
     job.limit_end = end_of_run(job, state_.now);
     if (job.deadline) job.limit_end = std::min(*job.limit_end, *job.deadline);
     job.shares = std::move(shares);
+    job.needed = job.shares.size() - job.request->spares;
     job.charge = charge_of_shares(state_, job);
     job.wait = {};
     hold(state_, job);

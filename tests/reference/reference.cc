@@ -229,9 +229,11 @@ class Reference : public scenario::Engine {
     mark_node(world_, job, lost);
     const auto shares = swap_shares(world_, job, lost);
     if (!shares) return std::nullopt;
+    const std::int64_t before = gpus_of(job.charge);
     job.shares = *shares;
     job.saved_at = now;
     job.charge = charge_for(world_, job, *shares);
+    if (!is_inside(world_, job)) use_budget(job, before - gpus_of(job.charge));  // Q5
     return scenario::Start{id, *shares};
   }
 
@@ -297,15 +299,19 @@ class Reference : public scenario::Engine {
   void close_run(Job& job) {
     if ((job.stage == Stage::kRunning && !is_inside(world_, job)) ||
         job.stage == Stage::kSignalled) {
-      const auto used = static_cast<double>(gpus_of(job.charge) * (world_.now - job.start));
-      for (const std::size_t quota : path_of(world_, job.quota)) {
-        world_.gpu_minutes_used[quota] += used;
-      }
+      use_budget(job, gpus_of(job.charge));
     }
     job.shares.clear();
     job.charge.clear();
     job.limit_end.reset();
     job.planned.reset();
+  }
+
+  void use_budget(const Job& job, std::int64_t gpus) {
+    const auto used = static_cast<double>(gpus * (world_.now - job.start));
+    for (const std::size_t quota : path_of(world_, job.quota)) {
+      world_.gpu_minutes_used[quota] += used;
+    }
   }
 
   void drop_claim(Job& job) {

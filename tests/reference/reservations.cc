@@ -12,6 +12,8 @@ namespace artel::reference {
 
 namespace {
 
+constexpr std::int64_t kMegabytes = 1000;
+
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -170,13 +172,13 @@ std::optional<Share> stand_in(const World& world, const Job& job, const std::vec
     if (job.spec.topology == scenario::Topology::kBlock && !block) return std::nullopt;
   }
   if (job.spec.segment > 1 && node.spec.leaf != lost.spec.leaf) return std::nullopt;
-  const scenario::Component part{.nodes = 1,
-                                 .gpus = gone.gpus,
-                                 .gpu_milli = gone.gpu_milli,
-                                 .cpus = gone.cpus,
-                                 .memory = gone.memory / 1000};
+  const scenario::Component part{
+      .nodes = 1, .gpus = gone.gpus, .gpu_milli = gone.gpu_milli, .cpus = gone.cpus};
   const auto index = static_cast<std::size_t>(&node - world.nodes.data());
-  return share_on(world, job, part, node, empty_rooms(world, true)[index]);
+  auto share = share_on(world, job, part, node, empty_rooms(world, true)[index]);
+  if (node.spec.memory * kMegabytes < gone.memory) return std::nullopt;
+  if (share && gone.memory > 0 && !job.spec.exclusive) share->memory = gone.memory;
+  return share;
 }
 
 /// H4: nearest owner first; the leaf of the lost node, its block, then by name.

@@ -82,6 +82,14 @@ class CoreEngine : public Engine {
     scheduler_.mark(time_of(now), lives_.id_of(job), names_.node(node));
   }
 
+  std::optional<Start> swap(Minute now, const std::string& job, const std::string& lost) override {
+    const JobId id = lives_.id_of(job);
+    const auto shares = scheduler_.swap(time_of(now), id, {names_.node(lost)});
+    if (!shares) return std::nullopt;
+    note_nodes(id, *shares);
+    return Start{job, shares_of(*shares)};
+  }
+
   void checkpoint(Minute now, const std::string& job, Minute at) override {
     scheduler_.checkpoint(time_of(now), lives_.id_of(job), time_of(at));
   }
@@ -102,13 +110,17 @@ class CoreEngine : public Engine {
   std::optional<std::string> reserve(Minute now, const Reservation& reservation) override {
     const auto made = scheduler_.reserve(time_of(now), facts_of(names_, reservation));
     if (!made) return "Conflict";
-    reservations_[reservation.name] = {*made, reservation.end};
+    Live& live = reservations_[reservation.name];
+    live.id = *made;
+    if (!reservation.spare) live.end = reservation.end;
     return std::nullopt;
   }
 
   void end_reservations(Minute now) override {
     scheduler_.end_reservations(time_of(now));
-    std::erase_if(reservations_, [&](const auto& entry) { return entry.second.end <= now; });
+    std::erase_if(reservations_, [&](const auto& entry) {
+      return entry.second.end.has_value() && *entry.second.end <= now;
+    });
   }
 
   std::vector<Decision> begin_reservations(Minute now) override {
@@ -154,7 +166,7 @@ class CoreEngine : public Engine {
  private:
   struct Live {
     sched::ReservationId id;
-    Minute end = 0;
+    std::optional<Minute> end;  // spares have none
   };
 
   std::optional<sched::ReservationId> live_reservation(const std::string& name) const {

@@ -1,7 +1,6 @@
 // Plays cases.
 #include "sim/scenario/play.h"
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -22,14 +21,6 @@ std::string summary(const Case& scenario, const Report& report) {
   return text + render(report.differences);
 }
 
-/// The first key of a job that the core does not follow yet; null: it follows all.
-const char* unknown_to_core(const Job& job) {
-  if (job.spares > 0) return "spares";
-  return nullptr;
-}
-
-bool is_known_to_core(const Fact& fact) { return !std::holds_alternative<NodeRefuses>(fact); }
-
 }  // namespace
 
 Result<Case> load_case(const std::string& path) {
@@ -39,27 +30,6 @@ Result<Case> load_case(const std::string& path) {
     return fail(ErrorCode::kIo, path + ": cannot be read; name a file with a case");
   }
   return parse_case(path, text.str());
-}
-
-Result<> check_core_follows(const std::string& path, const Case& scenario) {
-  const auto refuse = [&](const std::string& what) {
-    return fail(ErrorCode::kInvalidArgument,
-                path + ": " + what + ": the scheduling core does not follow it yet; take it out");
-  };
-  for (const Event& event : scenario.timeline) {
-    if (const auto* submit = std::get_if<Submit>(&event.fact)) {
-      const char* key = unknown_to_core(submit->job);
-      if (key != nullptr) return refuse("job '" + submit->job.id + "': " + key);
-    }
-    if (!is_known_to_core(event.fact)) {
-      return refuse("the event at " + std::to_string(event.t));
-    }
-    const auto* reserve = std::get_if<Reserve>(&event.fact);
-    if (reserve != nullptr && reserve->reservation.spare) {
-      return refuse("reservation '" + reserve->reservation.name + "': SPARE");
-    }
-  }
-  return {};
 }
 
 Result<Report> play_case(const Case& scenario, Engine& engine) {
@@ -80,7 +50,6 @@ Result<Report> play_case(const Case& scenario, Engine& engine) {
 Result<Report> play_file(const std::string& path) {
   const auto scenario = load_case(path);
   if (!scenario) return fail(scenario);
-  if (auto follows = check_core_follows(path, *scenario); !follows) return fail(follows);
   const auto engine = make_core_engine(*scenario);
   return play_case(*scenario, *engine);
 }

@@ -24,9 +24,6 @@ struct Report {
 Result<Case> load_case(const std::string& path);
 /// Plays a case against an engine. Error kInvalidArgument: an impossible decision.
 Result<Report> play_case(const Case& scenario, Engine& engine);
-/// Error kInvalidArgument, naming the key: a rule that the scheduling core does not follow yet.
-/// Playing such a case would give states that no rule explains.
-Result<> check_core_follows(const std::string& path, const Case& scenario);
 /// Plays the case of a file through the scheduling core.
 Result<Report> play_file(const std::string& path);
 

@@ -89,6 +89,7 @@ TEST_CASE("core and rules agree on features and lists of nodes", "[features]") {
 TEST_CASE("core and rules agree on times, dependencies and arrays", "[times]") {
   check_family(Family::kTimes);
 }
+TEST_CASE("core and rules agree on spares and swaps", "[spares]") { check_family(Family::kSpares); }
 TEST_CASE("core and rules agree on everything together", "[mixed]") {
   check_family(Family::kMixed);
 }

@@ -269,6 +269,12 @@ class Maker {
     make_flavors(job);
     if (about(Family::kFeatures)) make_places(job);
     if (about(Family::kTimes)) make_licenses_scarce();
+    if (about(Family::kSpares) && job.components.size() == 1 && job.segment == 1 && chance(300)) {
+      job.spares = pick(1, 2);
+      Component& part = job.components.front();
+      part.nodes = std::min(part.nodes, std::int64_t{2});
+      if (job.min_nodes) job.min_nodes = std::min(*job.min_nodes, part.nodes);
+    }
     job.duration = pick(1, 60);
     job.walltime = chance(700) ? *job.duration : pick(1, 80);
     if (chance(about(Family::kEviction) ? 500 : 200)) job.priority = pick(0, 3);
@@ -353,6 +359,16 @@ class Maker {
     return one;
   }
 
+  Reservation make_spares() {
+    Reservation one;
+    one.name = "SP" + std::to_string(++spares_);
+    one.owner = case_.tree[random_.between(1, case_.tree.size() - 1)].path;
+    one.count = pick(1, 2);
+    one.flavor = case_.nodes[random_.between(0, case_.nodes.size() - 1)].flavor;
+    one.spare = true;
+    return one;
+  }
+
   std::string some_job(std::size_t submitted) {
     return "j" + std::to_string(10 + random_.between(0, submitted - 1));
   }
@@ -363,11 +379,18 @@ class Maker {
     if (submitted > 0 && about(Family::kEviction) && chance(150)) {
       add(now, Checkpoint{some_job(submitted)});
     }
-    const bool fails = about(Family::kFailures) || about(Family::kFeatures);
+    if (about(Family::kSpares) && chance(submitted < 3 ? 250 : 50)) {
+      add(now, Reserve{make_spares()});
+    }
+    const bool fails =
+        about(Family::kFailures) || about(Family::kFeatures) || about(Family::kSpares);
     if (!fails) return;
     const std::string node = case_.nodes[random_.between(0, case_.nodes.size() - 1)].name;
     if (chance(200)) add(now, NodeDown{node});
     if (chance(250)) add(now, NodeUp{node});
+    if (about(Family::kSpares) && submitted > 0 && chance(300)) {
+      add(now, NodeRefuses{some_job(submitted), node});
+    }
     if (about(Family::kFeatures)) {
       if (chance(100)) add(now, SetFeatures{node, some_features()});
       if (submitted > 0 && chance(200)) add(now, NodeRefuses{some_job(submitted), node});
@@ -407,6 +430,7 @@ class Maker {
   std::vector<std::string> reservations_;
   std::vector<std::string> names_;  // of jobs, arrays and tasks
   std::vector<std::string> arrays_;
+  int spares_ = 0;
 };
 
 }  // namespace
