@@ -91,10 +91,11 @@ std::uint64_t Devices::choose(std::int64_t gpus, Sharer sharer) const {
   return chosen;
 }
 
-bool Devices::can_take(const Share& share) const {
+bool Devices::can_take(const Share& share, Sharer sharer) const {
   bool free = true;
-  for_each_bit(share.devices,
-               [&](std::size_t i) { free = free && devices_[i].free >= on_each(share); });
+  for_each_bit(share.devices, [&](std::size_t i) {
+    free = free && devices_[i].free >= on_each(share) && is_open_to(devices_[i], sharer);
+  });
   return free;
 }
 

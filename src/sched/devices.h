@@ -30,8 +30,9 @@ class Devices {
   [[nodiscard]] std::int64_t largest_share(Sharer sharer) const;
   /// U3: the device for a share, else untouched ones by index. They must be there.
   [[nodiscard]] std::uint64_t choose(std::int64_t gpus, Sharer sharer) const;
-  /// Whether all the devices of a share that was chosen before are free for it.
-  [[nodiscard]] bool can_take(const Share& share) const;
+  /// Whether all the devices of a share that was chosen before are free for it, and nobody else's
+  /// (U4).
+  [[nodiscard]] bool can_take(const Share& share, Sharer sharer) const;
 
  private:
   struct Device {

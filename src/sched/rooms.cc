@@ -231,7 +231,7 @@ bool can_start(const State& state, const Job& claim) {
     }
     return room.open && room.gpus >= share.gpus && room.cores >= share.cores &&
            room.memory >= share.memory && (room.empty || !claim.request->exclusive) &&
-           (!by_device || devices.can_take(share));
+           (!by_device || devices.can_take(share, sharer_of(state, claim)));
   });
 }
 

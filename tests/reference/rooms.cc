@@ -237,7 +237,10 @@ bool can_start(const World& world, const Job& claim) {
     if (claim.spec.exclusive && !room.is_empty) return false;
     for (const std::int64_t device : share.devices) {
       const std::int64_t wanted = share.gpu_milli > 0 ? share.gpu_milli : kDevice;
-      if (room.devices[static_cast<std::size_t>(device)].free < wanted) return false;
+      const Device& on = room.devices[static_cast<std::size_t>(device)];
+      const bool is_others = std::ranges::any_of(
+          on.sharers, [&](const std::string& other) { return other != sharer_of(world, claim); });
+      if (on.free < wanted || is_others) return false;  // U4
     }
   }
   return true;

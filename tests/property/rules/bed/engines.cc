@@ -7,7 +7,7 @@ namespace artel::rules {
 
 const std::vector<Tested>& engines() {
   static const std::vector<Tested> all = {
-      {.name = "core", .make = scenario::make_core_engine, .knows_all = false},
+      {.name = "core", .make = scenario::make_core_engine, .knows_all = true},
       {.name = "reference", .make = reference::make_reference, .knows_all = true}};
   return all;
 }
