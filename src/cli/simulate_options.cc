@@ -54,6 +54,20 @@ Result<> read_source(const Parsed& parsed, SimulateOptions& options) {
                  : "give one of: a file with a workload, --generate, --scenario");
 }
 
+/// A scenario brings all that the other options of this command say.
+Result<> check_scenario_alone(const Parsed& parsed) {
+  const std::vector<Option> common = with_common({});
+  for (const Option& option : simulate_option_list()) {
+    const bool is_common = std::ranges::find(common, option.names, &Option::names) != common.end();
+    if (is_common || option.names == "--scenario") continue;
+    const std::string name = option.names.substr(option.names.rfind("--") + 2);
+    if (parsed.has(name)) {
+      return bad(fmt::format("--{} has no meaning for a scenario, which brings its own", name));
+    }
+  }
+  return {};
+}
+
 /// Options that say nothing beside the others are mistakes, not decoration.
 Result<> check_together(const Parsed& parsed, const SimulateOptions& options) {
   const auto refuse = [&parsed](std::initializer_list<const char*> names,
@@ -63,11 +77,7 @@ Result<> check_together(const Parsed& parsed, const SimulateOptions& options) {
     }
     return {};
   };
-  if (!options.scenario.empty()) {
-    return refuse({"policy", "compare", "capacity", "resource", "cluster", "teams", "first", "jobs",
-                   "seed", "load", "limits", "node-size", "checkpoint", "csv", "html"},
-                  "has no meaning for a scenario, which brings its own");
-  }
+  if (!options.scenario.empty()) return check_scenario_alone(parsed);
   if (!options.generate) {
     if (auto checked =
             refuse({"jobs", "seed", "load", "limits"},

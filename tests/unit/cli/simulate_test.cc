@@ -70,6 +70,29 @@ TEST_CASE("options that would have no effect are refused") {
   CHECK_THAT(refused({"--scenario", "s.yaml", "--policy", "easy"}), Catch::StartsWith("--policy"));
 }
 
+TEST_CASE("no option of a replay is ignored beside a scenario") {
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--policy", "easy"},
+                                                        {"--compare", "easy"},
+                                                        {"--capacity", "8"},
+                                                        {"--resource", "gpus"},
+                                                        {"--cluster", "c"},
+                                                        {"--teams", "t"},
+                                                        {"--first", "3"},
+                                                        {"--jobs", "3"},
+                                                        {"--seed", "3"},
+                                                        {"--load", "0.5"},
+                                                        {"--limits", "exact"},
+                                                        {"--node-size", "8"},
+                                                        {"--grace", "2m"},
+                                                        {"--checkpoint", "5m"},
+                                                        {"--csv", "c"},
+                                                        {"--html", "h"}}) {
+    CHECK_THAT(refused({"--scenario", "s.yaml", name, value}),
+               Catch::StartsWith(name + " has no meaning for a scenario"));
+  }
+}
+
 TEST_CASE("values of a simulation that cannot be meant are refused") {
   CHECK_THAT(refused({"a.csv", "--policy", "esy"}), Catch::Contains("did you mean 'easy'"));
   CHECK_THAT(refused({"a.csv", "--policy", "easy", "--compare", "easy"}),
