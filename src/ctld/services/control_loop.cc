@@ -23,8 +23,8 @@ constexpr auto kDearPass = std::chrono::milliseconds{10};
 /// Making pictures for readers may take at most 1/5 of the control thread; reads that come
 /// meanwhile share the next one.
 constexpr int kSnapshotPause = 4;
-/// The writer is idle when no batch came for so long.
-constexpr auto kIdleAfter = std::chrono::milliseconds{200};
+/// More rows than this are committed by the other thread, while this one goes on.
+constexpr std::size_t kSmallBatch = 32;
 
 Time wall_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
@@ -33,9 +33,11 @@ Time wall_now() { return std::chrono::time_point_cast<Duration>(std::chrono::sys
 ControlLoop::ControlLoop(std::unique_ptr<Controller> controller, Store& store, Outlets outlets,
                          Options options)
     : controller_(std::move(controller)),
-      store_(store),
       outlets_(std::move(outlets)),
       options_(options),
+      committer_(store, {.durable = [this](std::uint64_t sequence) { durable(sequence); },
+                         .failed = [this](const Error& error) { give_up(error); },
+                         .idle = outlets_.idle}),
       wall_start_(wall_now()),
       steady_start_(Steady::now()) {}
 
@@ -48,7 +50,7 @@ Time ControlLoop::now() const {
 Steady::time_point ControlLoop::at(Time time) const { return steady_start_ + (time - wall_start_); }
 
 void ControlLoop::start() {
-  storer_ = std::thread([this] { store_thread(); });
+  committer_.start();
   control_ = std::thread([this] { control_thread(); });
 }
 
@@ -59,12 +61,7 @@ void ControlLoop::stop() {
     wake_.notify_one();
   }
   if (control_.joinable()) control_.join();
-  {
-    const std::lock_guard lock(store_mutex_);
-    store_stopping_ = true;
-    store_wake_.notify_one();
-  }
-  if (storer_.joinable()) storer_.join();
+  committer_.stop();
 }
 
 // Any thread --------------------------------------------------------------------------------
@@ -185,12 +182,27 @@ void ControlLoop::tick_if_due() {
   next_pass_ = pass_cost_ > kDearPass ? end + pass_cost_ : end;
 }
 
-/// Parks what the core wants done and gives its rows to the store thread.
+/// Parks what the core wants done until its rows are durable.
 void ControlLoop::flush() {
   Effects effects = controller_->take_effects();
   if (effects.empty()) return;
-  if (!effects.writes.empty()) hand_over({++sequence_, std::exchange(effects.writes, {})});
+  if (!effects.writes.empty()) write(std::exchange(effects.writes, {}));
   park({sequence_, std::move(effects), nullptr, {}});
+}
+
+/// Where there is nothing to do meanwhile, this thread commits by itself.
+void ControlLoop::write(std::vector<StoreWrite> rows) {
+  Batch batch{++sequence_, std::move(rows)};
+  if (batch.rows.size() <= kSmallBatch && nobody_waits() && committer_.commit_here(batch)) {
+    durable(batch.sequence);
+  } else {
+    committer_.hand_over(std::move(batch));
+  }
+}
+
+bool ControlLoop::nobody_waits() {
+  const std::lock_guard lock(mutex_);
+  return posts_.empty();
 }
 
 void ControlLoop::serve_reads() {
@@ -254,54 +266,12 @@ void ControlLoop::run_timers() {
   }
 }
 
-// Store thread ------------------------------------------------------------------------------
+// The thread that committed -----------------------------------------------------------------
 
-void ControlLoop::hand_over(Batch batch) {
-  {
-    const std::lock_guard lock(store_mutex_);
-    batches_.push_back(std::move(batch));
-  }
-  store_wake_.notify_one();
-}
-
-void ControlLoop::store_thread() {
-  pthread_setname_np(pthread_self(), "store");
-  bool idle_is_due = false;
-  for (;;) {
-    std::vector<Batch> batches = next_batches(idle_is_due);
-    if (batches.empty()) {
-      if (!idle_is_due) return;
-      idle_is_due = false;
-      if (const auto done = outlets_.idle(); !done) return give_up(done.error());
-      continue;
-    }
-    if (const auto done = commit(batches); !done) return give_up(done.error());
-    idle_is_due = outlets_.idle != nullptr;
-    std::unique_lock lock(mutex_);
-    durable_ = batches.back().sequence;
-    wake(std::move(lock));
-  }
-}
-
-/// Waits for batches. Empty: nothing came for a while and idle() is due, or, where it is not, the
-/// thread must end.
-std::vector<ControlLoop::Batch> ControlLoop::next_batches(bool& idle_is_due) {
-  std::unique_lock lock(store_mutex_);
-  const auto news = [this] { return !batches_.empty() || store_stopping_; };
-  if (idle_is_due) {
-    if (store_wake_.wait_for(lock, kIdleAfter, news)) idle_is_due = !store_stopping_;
-  } else {
-    store_wake_.wait(lock, news);
-  }
-  return std::exchange(batches_, {});
-}
-
-Result<> ControlLoop::commit(std::vector<Batch>& batches) {
-  std::vector<StoreWrite> rows = std::move(batches.front().writes);
-  for (std::size_t i = 1; i < batches.size(); ++i) {
-    std::ranges::move(batches[i].writes, std::back_inserter(rows));
-  }
-  return store_.commit(rows);
+void ControlLoop::durable(std::uint64_t sequence) {
+  std::unique_lock lock(mutex_);
+  durable_ = sequence;
+  wake(std::move(lock));
 }
 
 void ControlLoop::give_up(const Error& error) {

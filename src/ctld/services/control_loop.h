@@ -1,18 +1,21 @@
-// The control thread: the one place where the controller core is called, and the store thread
-// beside it.
+// The control thread: the one place where the controller core is called, and the committer beside
+// it.
 //
 // I1 Nothing that a step wants done outside (answers, sends, news, reads) leaves before the rows of
 // that step and of all steps
 //    before it are durable. Steps without rows keep their place in the same queue, so they overtake
 //    nothing.
-// I2 Whatever queued while a commit ran is committed by the next one (group commit without a
-// timer). I3 A commit that fails ends the process through Outlets::fatal; it is never tried again.
+// I2 Whatever queued while a commit ran is committed by the next one. A small commit that nobody
+// waits behind is done by the control thread itself: handing it over and back costs as much as it
+// does.
+// I3 A commit that fails ends the process through Outlets::fatal; it is never tried again.
 // I4 The time given to the core is the wall clock at the start plus the steady clock since then: it
 // never jumps back.
 //
 // Threads: post(), command(), read() and now() may be called from any thread and never block.
-// Everything in Outlets but `fatal`, every OnReply, OnSnapshot and timer runs on the control thread
-// and must not block either; `fatal` runs on the store thread.
+// Everything in Outlets but `fatal` and `idle`, every OnReply, OnSnapshot and timer runs on the
+// control thread and must not block either; `fatal` runs on the thread that committed, `idle` on
+// the committer's.
 #pragma once
 
 #include <atomic>
@@ -33,6 +36,7 @@
 #include "ctld/core/controller.h"
 #include "ctld/core/effects.h"
 #include "ctld/core/store.h"
+#include "ctld/services/committer.h"
 
 namespace artel::ctld {
 
@@ -49,7 +53,7 @@ class ControlLoop {
     std::function<void(AgentSend)> send;
     std::function<void(const std::vector<JobId>&)> changed;
     std::function<void(const Error&)> fatal;  // should not return
-    std::function<Result<>()> idle;  // store thread, after a pause; errors are fatal; may be empty
+    std::function<Result<>()> idle;           // after a pause; errors are fatal; may be empty
   };
 
   struct Options {
@@ -88,10 +92,6 @@ class ControlLoop {
     OnReply on_reply;
   };
   using Post = std::variant<Task, PostedCommand, OnSnapshot>;
-  struct Batch {
-    std::uint64_t sequence{};
-    std::vector<StoreWrite> writes;
-  };
   struct Parked {
     std::uint64_t sequence{};  // the batch that must be durable before this may go
     Effects effects;           // without writes
@@ -113,6 +113,8 @@ class ControlLoop {
   void run(Post& post);
   void tick_if_due();
   void flush();
+  void write(std::vector<StoreWrite> rows);
+  [[nodiscard]] bool nobody_waits();
   void park(Parked parked);
   void serve_reads();
   void release(std::uint64_t durable);
@@ -120,16 +122,13 @@ class ControlLoop {
   void run_timers();
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const;
   [[nodiscard]] std::chrono::steady_clock::time_point at(Time time) const;
-  void store_thread();
-  void hand_over(Batch batch);
-  std::vector<Batch> next_batches(bool& idle_is_due);
-  Result<> commit(std::vector<Batch>& batches);
+  void durable(std::uint64_t sequence);
   void give_up(const Error& error);
 
   const std::unique_ptr<Controller> controller_;
-  Store& store_;
   const Outlets outlets_;
   const Options options_;
+  Committer committer_;
   const Time wall_start_;
   const std::chrono::steady_clock::time_point steady_start_;
 
@@ -156,14 +155,7 @@ class ControlLoop {
   std::chrono::steady_clock::duration pass_cost_{};
   std::chrono::steady_clock::time_point next_pass_{};
 
-  // Between control and store thread, under store_mutex_.
-  std::mutex store_mutex_;
-  std::condition_variable store_wake_;
-  std::vector<Batch> batches_;
-  bool store_stopping_ = false;
-
   std::thread control_;
-  std::thread storer_;
 };
 
 }  // namespace artel::ctld

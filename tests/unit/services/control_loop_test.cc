@@ -56,12 +56,14 @@ class Bed {
 
   ControlLoop& loop() { return loop_; }
 
-  Result<> submit() {
-    return loop_.command([](Controller& core, RequestId id,
-                            Time now) { core.submit(id, kAlice, {small_job()}, now); },
-                         [this](decltype(Reply::body) body) {
-                           replies.put(body ? std::get<Submitted>(*body).jobs.front() : JobId{});
-                         });
+  Result<> submit(std::size_t jobs = 1) {
+    return loop_.command(
+        [jobs](Controller& core, RequestId id, Time now) {
+          core.submit(id, kAlice, std::vector(jobs, small_job()), now);
+        },
+        [this](decltype(Reply::body) body) {
+          replies.put(body ? std::get<Submitted>(*body).jobs.front() : JobId{});
+        });
   }
 
   GatedStore store;
@@ -74,7 +76,11 @@ class Bed {
   ControlLoop loop_;
 };
 
-/// Returns when the control thread has done everything that was posted before.
+/// More rows than the control thread commits by itself.
+constexpr std::size_t kManyJobs = 100;
+
+/// Returns when the control thread has done everything that was posted before. Not for use while it
+/// commits a small batch at a closed gate.
 void settle(ControlLoop& loop) {
   Mailbox<bool> done;
   for (int i = 0; i < 2; ++i) {
@@ -84,10 +90,11 @@ void settle(ControlLoop& loop) {
 }
 
 TEST_CASE("an answer does not leave before its rows are committed") {
+  const std::size_t jobs = GENERATE(std::size_t{1}, kManyJobs);
   Bed bed;
-  REQUIRE(bed.submit());
+  REQUIRE(bed.submit(jobs));
   bed.store.wait_for_arrivals(1);
-  settle(bed.loop());
+  if (jobs == kManyJobs) settle(bed.loop());
   CHECK(bed.replies.size() == 0);
   CHECK(bed.changed.size() == 0);
   bed.store.open();
@@ -97,29 +104,44 @@ TEST_CASE("an answer does not leave before its rows are committed") {
 }
 
 TEST_CASE("a read does not overtake the commit that makes it true") {
+  const std::size_t jobs = GENERATE(std::size_t{1}, kManyJobs);
   Bed bed;
   Mailbox<std::size_t> jobs_seen;
-  REQUIRE(bed.submit());
+  REQUIRE(bed.submit(jobs));
   REQUIRE(bed.loop().read([&jobs_seen](const std::shared_ptr<const Snapshot>& snapshot) {
     jobs_seen.put(snapshot->jobs.size());
   }));
   bed.store.wait_for_arrivals(1);
-  settle(bed.loop());
+  if (jobs == kManyJobs) settle(bed.loop());
   CHECK(jobs_seen.size() == 0);
   bed.store.open();
   REQUIRE(jobs_seen.wait_for(1));
-  CHECK(jobs_seen.all().front() == 1);
+  CHECK(jobs_seen.all().front() == jobs);
   CHECK(bed.replies.size() == 1);
 }
 
 TEST_CASE("what queues while a commit runs goes into the next one") {
   Bed bed;
-  REQUIRE(bed.submit());
+  REQUIRE(bed.submit(kManyJobs));
   bed.store.wait_for_arrivals(1);
   for (int i = 0; i < 20; ++i) {
     REQUIRE(bed.submit());
-    settle(bed.loop());
+    settle(bed.loop());  // each is a step of its own
   }
+  bed.store.let_one_through();
+  bed.store.wait_for_arrivals(2);
+  bed.store.let_one_through();
+  REQUIRE(bed.replies.wait_for(21));
+  const auto replies = bed.replies.all();
+  for (std::size_t i = 1; i < replies.size(); ++i) CHECK(replies[i] == JobId{kManyJobs + i});
+  CHECK(bed.store.batches().size() == 2);
+}
+
+TEST_CASE("what is posted while the control thread commits goes into one commit, too") {
+  Bed bed;
+  REQUIRE(bed.submit());
+  bed.store.wait_for_arrivals(1);
+  for (int i = 0; i < 20; ++i) REQUIRE(bed.submit());
   bed.store.let_one_through();
   bed.store.wait_for_arrivals(2);
   bed.store.let_one_through();
@@ -129,15 +151,19 @@ TEST_CASE("what queues while a commit runs goes into the next one") {
   CHECK(bed.store.batches().size() == 2);
 }
 
-TEST_CASE("a commit that fails is fatal and nothing of it is answered") {
+TEST_CASE("a commit that fails is fatal, nothing of it is answered, and no other is tried") {
+  const std::size_t jobs = GENERATE(std::size_t{1}, kManyJobs);
   Bed bed;
   bed.store.fail_with({ErrorCode::kStorage, "disk is gone"});
+  REQUIRE(bed.submit(jobs));
+  bed.store.wait_for_arrivals(1);
   REQUIRE(bed.submit());
-  bed.store.let_one_through();
+  bed.store.open();
   REQUIRE(bed.fatal.wait_for(1));
   CHECK(bed.fatal.all().front().text == "disk is gone");
   bed.loop().stop();
   CHECK(bed.replies.size() == 0);
+  CHECK(bed.fatal.size() == 1);
 }
 
 TEST_CASE("requests over the bound are told when to try again") {
