@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/units.h"
 #include "model/agent_protocol.h"
@@ -28,11 +29,20 @@ inline constexpr std::uint32_t kStepProtocolVersion = 1;
 // Agent to step daemon
 // ----------------------------------------------------------------------------------------------
 
+/// What a node's name service says of the owner of a job.
+struct UserAccount {
+  std::string home;
+  std::string shell;
+  std::vector<std::uint32_t> groups;  // supplementary, the primary one included
+  bool operator==(const UserAccount&) const = default;
+};
+
 struct StepPrepare {
   LaunchSpec spec;
   std::string directory;  // private to this attempt, owned by root: sockets, script, spooled output
   bool simulated_node{};  // several nodes share this machine: keep MPI off shared memory between
                           // "nodes"
+  std::optional<UserAccount> account;  // of the owner; unset: the daemon looks it up
   bool operator==(const StepPrepare&) const = default;
 };
 struct StepStart {

@@ -60,9 +60,10 @@ void record(std::string_view bytes) {
 
 std::vector<std::string> seeds() {
   std::vector<std::string> out;
-  const std::vector<ToStep> commands = {StepPrepare{full_launch(), "/state/step", true},
-                                        StepStart{{{"n1", "127.0.0.1", 4000}, {"n2", "host", 1}}},
-                                        StepStop{full_cause(), false}, StepForget{}};
+  const std::vector<ToStep> commands = {
+      StepPrepare{full_launch(), "/state/step", true, std::nullopt},
+      StepStart{{{"n1", "127.0.0.1", 4000}, {"n2", "host", 1}}}, StepStop{full_cause(), false},
+      StepForget{}};
   for (const ToStep& command : commands) {
     out.push_back(wire::encode(command));
     out.push_back(std::string(1, '\x03') + wire::frame(out.back()));

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "noded/users/user_lookup.h"
+
 namespace artel::noded {
 namespace {
 
@@ -30,7 +32,8 @@ StepDaemons::StepDaemons(boost::asio::io_context& loop, StepDaemonsOptions optio
       events_(std::move(events)),
       spawner_(loop, std::move(helper),
                {.exited = [this](pid_t pid, int status) { exited(pid, status); },
-                .helper_lost = events_.helper_lost}) {}
+                .helper_lost = events_.helper_lost}),
+      accounts_([node = options_.node](const Owner& owner) { return look_up(owner, node); }) {}
 
 void StepDaemons::spawn(const LaunchSpec& spec) {
   auto prepared = folder_.prepare(spec.key);
@@ -39,7 +42,8 @@ void StepDaemons::spawn(const LaunchSpec& spec) {
   auto link = make_link(spec.key);
   link->send(StepPrepare{.spec = spec,
                          .directory = folder_.directory_of(spec.key).string(),
-                         .simulated_node = options_.simulated});
+                         .simulated_node = options_.simulated,
+                         .account = accounts_.find(spec.owner, Steady::now())});
   SpawnRequest request;
   request.program = options_.program.string();
   request.arguments = {name};

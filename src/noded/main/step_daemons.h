@@ -12,6 +12,7 @@
 #include <string>
 
 #include "model/step_protocol.h"
+#include "noded/os/account_cache.h"
 #include "noded/os/spawner.h"
 #include "noded/os/step_folder.h"
 #include "noded/os/step_link.h"
@@ -72,6 +73,7 @@ class StepDaemons {
   StepFolder folder_;
   Events events_;
   Spawner spawner_;
+  AccountCache accounts_;
   std::map<AttemptKey, Daemon> daemons_;
   std::map<pid_t, AttemptKey> pids_;
 };

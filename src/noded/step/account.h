@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/job_spec.h"
 
 namespace artel::step {
 
@@ -21,10 +20,6 @@ struct Account {
 
   bool operator==(const Account&) const = default;
 };
-
-/// Asks the name service, which may block. The name must exist here with the owner's uid.
-/// Error: kNotFound, kPermissionDenied naming `node` and both uids.
-Result<Account> find_account(const Owner& owner, const std::string& node);
 
 /// Gives up all other identities of the calling process for good. Error: kPermissionDenied.
 Result<> become(const Account& account);

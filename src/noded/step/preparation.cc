@@ -16,6 +16,7 @@
 #include "noded/step/child_signals.h"
 #include "noded/step/preparation_packet.h"
 #include "noded/step/program.h"
+#include "noded/users/user_lookup.h"
 
 namespace artel::step {
 namespace {
@@ -178,10 +179,17 @@ Check user_part(const StepPrepare& request, Prepared& out) {
 
 PreparationOutcome prepare_files(const StepPrepare& request) {
   const LaunchSpec& spec = request.spec;
+  Result<UserAccount> known = request.account
+                                  ? *request.account
+                                  : noded::look_up(spec.owner, spec.nodes.at(spec.node_index));
+  if (!known) return prepare_refusal(known.error().text);
   Prepared out;
-  Result<Account> account = find_account(spec.owner, spec.nodes.at(spec.node_index));
-  if (!account) return prepare_refusal(account.error().text);
-  out.account = std::move(*account);
+  out.account = {.name = spec.owner.user,
+                 .home = std::move(known->home),
+                 .shell = std::move(known->shell),
+                 .uid = spec.owner.uid,
+                 .gid = spec.owner.gid,
+                 .groups = {known->groups.begin(), known->groups.end()}};
   if (Check failed = root_part(request, out)) return *failed;
   if (Check failed = user_part(request, out)) return *failed;
   return out;

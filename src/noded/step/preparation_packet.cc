@@ -109,7 +109,9 @@ void send_outcome(int channel, const PreparationOutcome& outcome) {
 }
 
 PreparationOutcome receive_outcome(int channel) {
-  std::string bytes(kMaxPacket, '\0');
+  // No more memory than the packet has: each page that a process touches first costs a fault.
+  const ssize_t length = ::recv(channel, nullptr, 0, MSG_PEEK | MSG_TRUNC);
+  std::string bytes(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
   iovec part{bytes.data(), bytes.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFiles)> control{};
   msghdr message{};

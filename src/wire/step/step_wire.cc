@@ -37,6 +37,11 @@ void put(const StepPrepare& in, v1::ToStep& out) {
   to_proto(in.spec, *body.mutable_spec());
   body.set_directory(in.directory);
   body.set_simulated_node(in.simulated_node);
+  if (!in.account) return;
+  v1::UserAccount& account = *body.mutable_account();
+  account.set_home(in.account->home);
+  account.set_shell(in.account->shell);
+  account.mutable_groups()->Add(in.account->groups.begin(), in.account->groups.end());
 }
 
 void put(const StepStart& in, v1::ToStep& out) {
@@ -55,7 +60,14 @@ void put(const StepForget&, v1::ToStep& out) { out.mutable_forget(); }
 Result<ToStep> take(const v1::StepPrepare& in) {
   Result<LaunchSpec> spec = from_proto(in.spec());
   if (!spec) return fail(spec);
-  return StepPrepare{std::move(*spec), in.directory(), in.simulated_node()};
+  StepPrepare out{std::move(*spec), in.directory(), in.simulated_node(), std::nullopt};
+  if (in.has_account()) {
+    const v1::UserAccount& account = in.account();
+    out.account = UserAccount{.home = account.home(),
+                              .shell = account.shell(),
+                              .groups = {account.groups().begin(), account.groups().end()}};
+  }
+  return out;
 }
 
 Result<ToStep> take(const v1::StepStart& in) {

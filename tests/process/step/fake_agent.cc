@@ -219,7 +219,7 @@ void FakeGang::prepare() {
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     LaunchSpec mine = spec;
     mine.node_index = i;
-    nodes[i].send(StepPrepare{mine, nodes[i].directory(), true});
+    nodes[i].send(StepPrepare{mine, nodes[i].directory(), true, std::nullopt});
   }
 }
 

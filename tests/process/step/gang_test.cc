@@ -305,7 +305,7 @@ TEST_CASE("a node that does not know the attempt's key is kept out and the gang 
     LaunchSpec mine = gang.spec;
     mine.node_index = i;
     if (i == 1) mine.step_key = "another key";
-    gang.nodes[i].send(StepPrepare{mine, gang.nodes[i].directory(), true});
+    gang.nodes[i].send(StepPrepare{mine, gang.nodes[i].directory(), true, std::nullopt});
   }
   gang.get_ready();
   gang.start();

@@ -76,7 +76,9 @@ void refused(const Result& result) {
 }  // namespace
 
 TEST_CASE("each command to a step daemon survives the wire", "[wire]") {
-  same(ToStep(StepPrepare{full_spec(), "/run/artel/step/17.3.2", true}));
+  same(ToStep(StepPrepare{full_spec(), "/run/artel/step/17.3.2", true, std::nullopt}));
+  same(ToStep(StepPrepare{full_spec(), "/run/artel/step/17.3.2", false,
+                          UserAccount{"/home/alice", "/bin/zsh", {1001, 4}}}));
   same(ToStep(StepStart{{{"hgx01", "10.0.0.1", 40001}, {"hgx02", "10.0.0.2", 0}}}));
   same(ToStep(StepStop{full_cause(), true}));
   same(ToStep(StepForget{}));
