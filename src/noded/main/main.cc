@@ -56,6 +56,13 @@ void start_log(const std::string& level, const std::string& node) {
   spdlog::set_default_logger(logger);
 }
 
+artel::Result<artel::noded::SpawnServer> fork_step_server(const std::string& option) {
+  const auto stepd = artel::noded::find_stepd(option);
+  if (!stepd) return artel::fail(stepd);
+  return artel::noded::fork_spawn_helper(
+      [&](int channel) { return artel::noded::become_step_server(*stepd, channel); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -68,14 +75,13 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
   // Before any thread, lock or socket exists that step daemons must not inherit.
-  auto helper = artel::noded::fork_spawn_helper();
+  auto helper = fork_step_server(options.stepd);
   artel::Result<> done = helper ? artel::Result<>{} : artel::fail(helper);
   if (done) {
     if (options.node.empty()) options.node = host_name();
     start_log(options.log_level, options.node);
     done = artel::noded::run_agent({.config = artel::config::config_folder(options.config),
                                     .node = options.node,
-                                    .stepd = options.stepd,
                                     .version = ARTEL_VERSION},
                                    std::move(*helper));
   }

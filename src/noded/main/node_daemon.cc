@@ -33,9 +33,8 @@ NodeDaemon::NodeDaemon(boost::asio::io_context& loop, NodeSetup setup, RecordSto
       store_(std::move(store)),
       folder_(folder),
       daemons_(
-          loop,
-          {.node = setup_.node.name, .simulated = setup_.node.simulated, .program = setup_.stepd},
-          folder, SpawnServer{std::move(helper.channel), helper.pid},
+          loop, {.node = setup_.node.name, .simulated = setup_.node.simulated}, folder,
+          SpawnServer{std::move(helper.channel), helper.pid},
           {.status =
                [this](const FromStep& status) { step([&] { agent_.step_status(status, now()); }); },
            .lost =

@@ -30,7 +30,6 @@ struct NodeSetup {
   NodeConfig node;
   Inventory inventory;
   std::filesystem::path state;  // absolute; locked by the caller
-  std::filesystem::path stepd;  // absolute
   rpc::AgentStreamOptions stream;
 };
 

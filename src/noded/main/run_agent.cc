@@ -34,22 +34,6 @@ Result<NodeConfig> find_node(const config::SiteConfig& site, const std::string& 
                           (site.folder / "cluster.d").string(), did_you_mean(name, names)));
 }
 
-Result<std::filesystem::path> find_stepd(const std::string& option) {
-  std::error_code error;
-  std::filesystem::path path = option;
-  if (option.empty()) {
-    path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "artel-stepd";
-  } else {
-    path = std::filesystem::absolute(path, error);
-  }
-  if (error || ::access(path.c_str(), X_OK) != 0) {
-    return fail(ErrorCode::kConfig,
-                fmt::format("'{}' cannot be started; name the step daemon's program with --stepd",
-                            path.string()));
-  }
-  return path;
-}
-
 /// Each attempt holds a connection; the helper, and with it all step daemons, keeps the old limit.
 void allow_many_files() {
   rlimit limit{};
@@ -67,8 +51,6 @@ Result<NodeSetup> set_up(const AgentOptions& options) {
   if (!site) return fail(site);
   auto node = find_node(*site, options.node);
   if (!node) return fail(node);
-  auto stepd = find_stepd(options.stepd);
-  if (!stepd) return fail(stepd);
   auto inventory = take_inventory(*node, options.version);
   if (!inventory) return fail(inventory);
   const auto key_file = config::for_node(site->node_key, node->name);
@@ -79,13 +61,28 @@ Result<NodeSetup> set_up(const AgentOptions& options) {
   setup.stream.node = node->name;
   setup.stream.key_file = key_file;
   setup.stream.version = options.version;
-  setup.stepd = std::move(*stepd);
   setup.inventory = std::move(*inventory);
   setup.node = std::move(*node);
   return setup;
 }
 
 }  // namespace
+
+Result<std::filesystem::path> find_stepd(const std::string& option) {
+  std::error_code error;
+  std::filesystem::path path = option;
+  if (option.empty()) {
+    path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "artel-stepd";
+  } else {
+    path = std::filesystem::absolute(path, error);
+  }
+  if (error || ::access(path.c_str(), X_OK) != 0) {
+    return fail(ErrorCode::kConfig,
+                fmt::format("'{}' cannot be started; name the step daemon's program with --stepd",
+                            path.string()));
+  }
+  return path;
+}
 
 Result<> run_agent(const AgentOptions& options, SpawnServer helper) {
   auto setup = set_up(options);

@@ -14,9 +14,11 @@ namespace artel::noded {
 struct AgentOptions {
   std::filesystem::path config;  // folder
   std::string node;
-  std::string stepd;  // path of artel-stepd; empty: beside this program
   std::string version;
 };
+
+/// The step daemon's program; `option` empty: beside this one. Error: kConfig.
+Result<std::filesystem::path> find_stepd(const std::string& option);
 
 /// Takes over the node's state and runs until a signal. Error: kConfig, kWrongState (another agent
 /// runs), kPermissionDenied, kStorage, kIo, kLaunch.

@@ -45,8 +45,7 @@ void StepDaemons::spawn(const LaunchSpec& spec) {
                          .simulated_node = options_.simulated,
                          .account = accounts_.find(spec.owner, Steady::now())});
   SpawnRequest request;
-  request.program = options_.program.string();
-  request.arguments = {name};
+  request.argument = name;
   // The daemon is found by a sweep of its attempt, and so is a rank that has not become its program
   // yet.
   request.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

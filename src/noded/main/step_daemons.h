@@ -22,7 +22,6 @@ namespace artel::noded {
 struct StepDaemonsOptions {
   std::string node;
   bool simulated{};
-  std::filesystem::path program;  // artel-stepd, absolute
 };
 
 class StepDaemons {

@@ -1,7 +1,10 @@
 #include "noded/os/spawner.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/close_range.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,7 +14,9 @@
 #include <cstring>
 #include <utility>
 
-#include "noded/os/spawn_channel.h"
+#include "noded/spawn/process_mark.h"
+#include "noded/spawn/spawn_channel.h"
+#include "noded/spawn/spawn_server.h"
 
 namespace artel::noded {
 namespace {
@@ -38,13 +43,13 @@ int send_packet(int channel, const std::string& bytes, int listener, int log) {
   return 0;
 }
 
-Error cannot_start(const std::string& program, std::string_view why) {
-  return Error{ErrorCode::kLaunch, fmt::format("cannot start '{}': {}", program, why)};
+Error cannot_start(const std::string& argument, std::string_view why) {
+  return Error{ErrorCode::kLaunch, fmt::format("cannot start artel-stepd {}: {}", argument, why)};
 }
 
 }  // namespace
 
-Result<SpawnServer> fork_spawn_helper() {
+Result<SpawnServer> fork_spawn_helper(const std::function<int(int channel)>& serve) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return fail(ErrorCode::kLaunch,
@@ -65,9 +70,24 @@ Result<SpawnServer> fork_spawn_helper() {
   }
   if (pid == 0) {
     ours = Descriptor();
-    run_spawn_helper(std::move(theirs));
+    ::_exit(serve(theirs.get()));
   }
   return SpawnServer{std::move(ours), pid};
+}
+
+int become_step_server(const std::filesystem::path& program, int channel) {
+  // All signals are still blocked; the server says which of them it takes.
+  if (::dup2(channel, kServerChannel) != kServerChannel) return 1;
+  ::fcntl(kServerChannel, F_SETFD, 0);
+  ::syscall(SYS_close_range, kServerChannel + 1, ~0U, 0U);
+  std::string path = program.string();
+  std::string mode(kServeOption);
+  std::string argument = reserved_argument();
+  std::string variable = reserved_variable();
+  const std::array<char*, 4> argv{path.data(), mode.data(), argument.data(), nullptr};
+  const std::array<char*, 2> environment{variable.data(), nullptr};
+  ::execve(path.c_str(), argv.data(), environment.data());
+  return 1;
 }
 
 Spawner::Spawner(boost::asio::io_context& loop, SpawnServer helper, Events events)
@@ -78,20 +98,19 @@ Spawner::Spawner(boost::asio::io_context& loop, SpawnServer helper, Events event
 }
 
 void Spawner::spawn(SpawnRequest request, Done done) {
-  SpawnPacket packet{.id = next_id_++,
-                     .argv = std::move(request.arguments),
-                     .environment = std::move(request.environment)};
-  packet.argv.insert(packet.argv.begin(), request.program);
+  const SpawnPacket packet{.id = next_id_++,
+                           .argument = request.argument,
+                           .environment = std::move(request.environment)};
   std::string bytes = encode_spawn(packet);
   if (lost_ || bytes.size() > kMaxSpawnPacket) {
     const auto* const why = lost_ ? "the spawn helper is gone" : "its arguments are too long";
     boost::asio::post(channel_.get_executor(),
-                      [done = std::move(done), error = cannot_start(request.program, why)] {
+                      [done = std::move(done), error = cannot_start(request.argument, why)] {
                         done(std::unexpected(error));
                       });
     return;
   }
-  waiting_.emplace(packet.id, Waiting{std::move(request.program), std::move(done)});
+  waiting_.emplace(packet.id, Waiting{std::move(request.argument), std::move(done)});
   outgoing_.push_back({std::move(bytes), std::move(request.listener), std::move(request.log)});
   if (!sending_) send_some();
 }
@@ -144,7 +163,7 @@ bool Spawner::take_replies() {
       waiting.mapped().done(reply.pid);
     } else {
       waiting.mapped().done(
-          std::unexpected(cannot_start(waiting.mapped().program, std::strerror(reply.detail))));
+          std::unexpected(cannot_start(waiting.mapped().argument, std::strerror(reply.detail))));
     }
   }
 }
@@ -153,7 +172,7 @@ void Spawner::lost() {
   if (std::exchange(lost_, true)) return;
   outgoing_.clear();
   for (auto& [id, waiting] : std::exchange(waiting_, {})) {
-    waiting.done(std::unexpected(cannot_start(waiting.program, "the spawn helper is gone")));
+    waiting.done(std::unexpected(cannot_start(waiting.argument, "the spawn helper is gone")));
   }
   if (events_.helper_lost) events_.helper_lost();
 }

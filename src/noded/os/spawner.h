@@ -1,8 +1,9 @@
 // Starts step daemons through a helper process that was forked before any thread existed.
 //
-// fork_spawn_helper() at the very start of main, Spawner once there is a loop. A step daemon gets
-// a session of its own, /dev/null as input, `log` as output and error, `listener` as descriptor 3
-// and nothing else; it outlives helper and agent. Thread: that of the loop.
+// fork_spawn_helper() at the very start of main, Spawner once there is a loop. The helper becomes
+// the program of the step daemons, and each of them is a fork of it (noded/spawn): executing and
+// linking the program once for each attempt would be the larger part of what a short job costs. A
+// step daemon outlives helper and agent. Thread: that of the loop.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +12,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -26,13 +28,16 @@ struct SpawnServer {
   pid_t pid{};
 };
 
-/// Forks the helper. No thread may exist yet, and no descriptor should be open that must not
-/// outlive the caller. Error: kLaunch.
-Result<SpawnServer> fork_spawn_helper();
+/// Forks the helper, which calls `serve` with its end of the channel and exits with the result. No
+/// thread may exist yet. Error: kLaunch.
+Result<SpawnServer> fork_spawn_helper(const std::function<int(int channel)>& serve);
+
+/// What the agent's helper does: becomes `program` (artel-stepd), which serves the channel. Returns
+/// only where it cannot.
+int become_step_server(const std::filesystem::path& program, int channel);
 
 struct SpawnRequest {
-  std::string program;                   // absolute path
-  std::vector<std::string> arguments;    // without the program's name
+  std::string argument;                  // of the step daemon: its attempt
   std::vector<std::string> environment;  // "NAME=value", all of it
   Descriptor listener;
   Descriptor log;
@@ -50,7 +55,7 @@ class Spawner {
 
   Spawner(boost::asio::io_context& loop, SpawnServer helper, Events events);
 
-  /// `done` is called later from the loop. Error: kLaunch, naming the program.
+  /// `done` is called later from the loop. Error: kLaunch, naming the attempt.
   void spawn(SpawnRequest request, Done done);
 
   [[nodiscard]] pid_t helper_pid() const { return helper_pid_; }
@@ -62,7 +67,7 @@ class Spawner {
     Descriptor log;
   };
   struct Waiting {
-    std::string program;
+    std::string argument;
     Done done;
   };
 

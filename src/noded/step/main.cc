@@ -1,5 +1,6 @@
-// artel-stepd: one attempt of a job on one node. Started by artel-noded as `artel-stepd KEY` with a
-// listening local socket as descriptor 3; see src/model/step_protocol.h.
+// artel-stepd: one attempt of a job on one node. `artel-stepd KEY` finds a listening local socket
+// as descriptor 3; see src/model/step_protocol.h. The agent starts it as a server instead, whose
+// forks are step daemons; see src/noded/spawn.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -16,6 +17,8 @@
 #include <string_view>
 
 #include "model/attempt.h"
+#include "noded/spawn/process_mark.h"
+#include "noded/spawn/spawn_server.h"
 #include "noded/step/log.h"
 #include "noded/step/step_daemon.h"
 
@@ -76,10 +79,8 @@ bool settle_in() {
   return ::chdir("/") == 0 && ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const auto key = argc == 2 ? artel::parse_key(argv[1]) : std::nullopt;
+int hold_attempt(const char* argument) {
+  const auto key = artel::parse_key(argument);
   if (!key || !is_listening_socket(kListener)) {
     std::fputs(
         "usage: artel-stepd JOB.TASK.ATTEMPT\n"
@@ -102,4 +103,25 @@ int main(int argc, char** argv) {
   daemon.close();
   // Threads of libraries may still run: no destructors.
   ::_exit(0);
+}
+
+int serve(artel::noded::ProcessMark& mark) {
+  return artel::noded::serve_spawns(
+      artel::noded::kServerChannel, [&](const artel::noded::Spawned& mine) {
+        if (mark.replace(mine.argument, mine.environment)) {
+          return hold_attempt(mine.argument.c_str());
+        }
+        std::fputs("artel-stepd: the names of node and attempt are too long\n", stderr);
+        return 1;
+      });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && argv[1] == artel::noded::kServeOption) {
+    artel::noded::ProcessMark mark(argc, argv, ::environ);
+    return serve(mark);
+  }
+  return hold_attempt(argc == 2 ? argv[1] : "");
 }

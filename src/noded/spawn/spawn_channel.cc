@@ -1,4 +1,4 @@
-#include "noded/os/spawn_channel.h"
+#include "noded/spawn/spawn_channel.h"
 
 #include <cstring>
 
@@ -42,7 +42,7 @@ std::optional<std::vector<std::string>> take_list(std::string_view& in) {
 std::string encode_spawn(const SpawnPacket& packet) {
   std::string out;
   put_number(out, packet.id);
-  put_list(out, packet.argv);
+  put_list(out, {packet.argument});
   put_list(out, packet.environment);
   return out;
 }
@@ -50,11 +50,11 @@ std::string encode_spawn(const SpawnPacket& packet) {
 std::optional<SpawnPacket> decode_spawn(std::string_view bytes) {
   const auto id = take_number(bytes);
   if (!id) return std::nullopt;
-  auto argv = take_list(bytes);
-  if (!argv || argv->empty()) return std::nullopt;
+  auto argument = take_list(bytes);
+  if (!argument || argument->size() != 1) return std::nullopt;
   auto environment = take_list(bytes);
   if (!environment || !bytes.empty()) return std::nullopt;
-  return SpawnPacket{*id, std::move(*argv), std::move(*environment)};
+  return SpawnPacket{*id, std::move(argument->front()), std::move(*environment)};
 }
 
 }  // namespace artel::noded

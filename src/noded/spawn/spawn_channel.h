@@ -1,7 +1,7 @@
-// The conversation between agent and spawn helper: one packet a message on a local socket pair.
+// The conversation between agent and spawn server: one packet a message on a local socket pair.
 //
-// Private to spawner.cc and spawn_helper.cc. Both ends are one program of one build, so the form
-// may change at will. Thread: all functions may be called from any thread.
+// Private to spawner.cc and spawn_server.cc. Both ends are of one build, so the form may change
+// at will. Thread: all functions may be called from any thread.
 #pragma once
 
 #include <array>
@@ -11,13 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "noded/os/files.h"
-
 namespace artel::noded {
 
 struct SpawnPacket {
   std::uint32_t id{};
-  std::vector<std::string> argv;         // argv[0] is the path of the program
+  std::string argument;                  // of the step daemon
   std::vector<std::string> environment;  // "NAME=value"
 };
 
@@ -39,8 +37,5 @@ struct SpawnReply {
   std::int32_t pid{};
   std::int32_t detail{};
 };
-
-/// Runs in the forked helper until the agent's end of `channel` is closed; never returns.
-[[noreturn]] void run_spawn_helper(Descriptor channel);
 
 }  // namespace artel::noded
