@@ -64,6 +64,8 @@ class SpecReader {
                                                            {"team", &spec_.team},
                                                            {"queue", &spec_.queue},
                                                            {"project", &spec_.project},
+                                                           {"class", &spec_.job_class},
+                                                           {"features", &spec_.features},
                                                            {"chdir", &spec_.working_directory}};
     for (const auto& [name, field] : fields) {
       const Given* given = find(name);
@@ -170,6 +172,21 @@ class SpecReader {
       if (!grace) return refuse(*given, grace);
       spec_.grace = *grace;
     }
+    if (find("preemptible") != nullptr) spec_.preemptible = true;
+    if (find("no-requeue") != nullptr) spec_.requeue = false;
+    return closeness();
+  }
+
+  Result<> closeness() {
+    const Given* given = find("within");
+    if (given == nullptr) return {};
+    const std::string& word = given->values.front();
+    const auto closeness = parse_closeness(word);
+    if (!closeness) {
+      return refuse(*given, fmt::format("'{}' is unknown{}; accepted are leaf, block and any", word,
+                                        did_you_mean(word, {"leaf", "block", "any"})));
+    }
+    spec_.closeness = *closeness;
     return {};
   }
 
@@ -271,9 +288,14 @@ std::vector<Option> job_options(JobOptions kind) {
       {"-J,--name", Kind::kValue, "NAME", "name of the job (that of the program)"},
       {"-A,--team", Kind::kValue, "TEAM", "team that the usage counts for"},
       {"-p,--queue", Kind::kValue, "QUEUE", "queue"},
+      {"--class", Kind::kValue, "CLASS", "production, development, test, experiment (the queue's)"},
+      {"--preemptible", Kind::kFlag, "", "may be evicted although its class says no"},
+      {"--no-requeue", Kind::kFlag, "", "ends when it is evicted, instead of waiting again"},
       {"--project", Kind::kValue, "NAME", "project, for reports"},
       {"-w,--nodelist", Kind::kValue, "NODES", "use only these: hgx[01-04,07]"},
       {"-x,--exclude", Kind::kValue, "NODES", "use none of these"},
+      {"--features", Kind::kValue, "EXPR", "only nodes with these words: 'ib&!old', 'a|b'"},
+      {"--within", Kind::kValue, "LEVEL", "all nodes in one leaf or block (any)"},
   };
   if (kind == JobOptions::kSubmit) {
     options.push_back(
@@ -286,8 +308,8 @@ std::vector<Option> job_options(JobOptions kind) {
        "variable for the job, or one to copy; may be repeated. Nothing else is passed"});
   options.push_back({"-D,--chdir", Kind::kValue, "DIR", "working directory (the present one)"});
   options.push_back({"--launch", Kind::kValue, "KIND", "auto, plain or pmix (auto)"});
-  options.push_back(
-      {"--grace", Kind::kValue, "TIME", "between TERM and KILL at an end from outside"});
+  options.push_back({"--grace", Kind::kValue, "TIME",
+                     "between TERM and KILL, at most the class's (the class's)"});
   return options;
 }
 
@@ -309,7 +331,6 @@ Result<JobSpec> job_spec(const GivenOptions& given, const JobDefaults& defaults,
   JobSpec spec;
   spec.name = defaults.name;
   spec.output = defaults.output;
-  spec.grace = defaults.grace;
   spec.working_directory = defaults.working_directory;
   spec.components.emplace_back();
   if (auto read = SpecReader(given, environment, spec).read(); !read) return fail(read);

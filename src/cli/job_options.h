@@ -26,7 +26,6 @@ std::vector<Option> job_options(JobOptions kind);
 struct JobDefaults {
   std::string name;
   std::string output;
-  Duration grace{};
   std::string working_directory;
 };
 

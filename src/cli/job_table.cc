@@ -188,6 +188,10 @@ std::string job_page(const v1::JobView& job, Time now) {
   fact(page, "team", spec.team());
   fact(page, "queue", spec.queue());
   fact(page, "project", spec.project());
+  if (!spec.job_class().empty()) {
+    fact(page, "class",
+         spec.job_class() + (spec.preemptible() ? "" : " (not to be evicted for others)"));
+  }
   if (spec.priority() != 0) fact(page, "priority", std::to_string(spec.priority()));
   add_request(page, job);
   add_program(page, job);

@@ -21,31 +21,7 @@ std::string planned(std::int64_t planned_ms, Time now) {
 }
 
 std::string short_reason(const v1::WaitReason& wait, Time now) {
-  std::string out;
-  const bool is_known = wait.code() <= static_cast<std::uint32_t>(WaitCode::kRequeued);
-  if (!is_known) return wait.text();  // a reason of a newer controller
-  switch (static_cast<WaitCode>(wait.code())) {
-    case WaitCode::kNone:
-      break;
-    case WaitCode::kNotConsidered:
-      out = "new";
-      break;
-    case WaitCode::kHeld:
-      out = "held";
-      break;
-    case WaitCode::kResources:
-      out = fmt::format("{} of {} nodes free", wait.nodes_free(), wait.nodes_wanted());
-      break;
-    case WaitCode::kBackfill:
-      out = fmt::format("behind {}", wait.behind_job());
-      break;
-    case WaitCode::kNodesDown:
-      out = fmt::format("nodes down, {}/{} free", wait.nodes_free(), wait.nodes_wanted());
-      break;
-    case WaitCode::kRequeued:
-      out = "requeued";
-      break;
-  }
+  std::string out = wait.brief().empty() ? wait.text() : wait.brief();
   if (!wait.has_planned_start_ms()) return out;
   return out + (out.empty() ? "" : ", ") + planned(wait.planned_start_ms(), now);
 }

@@ -40,7 +40,7 @@ Json cause_json(const v1::Cause& message) {
 }
 
 Json wait_json(const v1::WaitReason& wait) {
-  const bool is_known = wait.code() <= static_cast<std::uint32_t>(WaitCode::kRequeued);
+  const bool is_known = wait.code() <= static_cast<std::uint32_t>(kLastWaitCode);
   return {
       {"code", is_known ? Json(wait_code_name(static_cast<WaitCode>(wait.code()))) : Json("Other")},
       {"nodes_wanted", wait.nodes_wanted()},
@@ -122,6 +122,10 @@ void add_program(const v1::JobSpec& spec, Json& out) {
   out["nodelist"] = names_json(spec.nodes_wanted());
   out["exclude"] = names_json(spec.nodes_avoided());
   out["grace_ms"] = spec.grace_ms();
+  out["class"] = spec.job_class();
+  out["preemptible"] = spec.preemptible();
+  out["requeue"] = !spec.no_requeue();
+  out["features"] = spec.features();
 }
 
 }  // namespace

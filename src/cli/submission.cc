@@ -69,7 +69,7 @@ Result<Submission> finish_submission(JobSpec spec, std::vector<std::string> warn
 Result<JobDefaults> defaults_for(const std::string& program, const config::SiteConfig& site) {
   auto directory = present_directory();
   if (!directory) return fail(directory);
-  return JobDefaults{base_name(program), site.output, site.grace, std::move(*directory)};
+  return JobDefaults{base_name(program), site.output, std::move(*directory)};
 }
 
 Result<JobSpec> program_spec(const Parsed& parsed, const config::SiteConfig& site) {

@@ -4,6 +4,7 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "config/files.h"
+#include "sched/features.h"
 
 namespace artel::config {
 namespace {
@@ -55,6 +56,10 @@ void read_gpus(Section& node, NodeResources& out) {
     return node.mistake("gpus", fmt::format("is {}; {}", kind_name(*gpus), kGpuForms));
   }
   if (out.gpus == 0) out.gpu_type.clear();
+  if (out.gpu_type == kCoresKey)
+    return node.mistake("gpus", fmt::format("a GPU type cannot be called '{}', which means CPU "
+                                            "cores in quotas",
+                                            kCoresKey));
   if (out.gpus > 0 && !is_word(out.gpu_type))
     node.mistake("gpus", fmt::format("the type '{}' must be made of letters, digits, '-' and '_'",
                                      out.gpu_type));
@@ -105,6 +110,24 @@ void read_address(Section& node, std::size_t count, bool simulated, std::string&
                              out, count));
 }
 
+void read_place(Section& node, NodeConfig& out) {
+  for (const auto& [key, value] : {std::pair("leaf", &out.leaf), std::pair("block", &out.block)}) {
+    if (node.text(key, *value) && value->empty())
+      node.mistake(key, "is empty; leave it out where all nodes hang on one");
+  }
+  if (node.text("owner", out.owner) && out.owner.empty())
+    node.mistake("owner", "is empty; leave it out for a node of all teams");
+  if (node.texts("features", out.features)) {
+    for (const std::string& word : out.features) {
+      if (!sched::is_feature(word))
+        node.mistake("features", fmt::format("'{}' must be made of letters, digits, '-', '_' and "
+                                             "'.'",
+                                             word));
+    }
+  }
+  node.not_yet("shared");
+}
+
 }  // namespace
 
 bool Names::add(const Source& source, const Value& table, std::string_view key,
@@ -131,6 +154,7 @@ void read_cluster(const Source& source, const Value& document, Names& names, Sit
     if (node.bytes("memory", common.resources.memory) && common.resources.memory.value == 0)
       node.mistake("memory", "must be more than 0");
     read_gpus(node, common.resources);
+    read_place(node, common);
     node.require("cpus");
     node.require("memory");
     node.end();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <system_error>
 
 #include "base/text.h"
@@ -37,14 +38,11 @@ void read_file(const fs::path& file, Mistakes& mistakes, Reader reader) {
   reader(Source{file.string(), mistakes}, *document);
 }
 
-void check_queue_teams(const SiteConfig& config, const TeamNames& names, Mistakes& mistakes) {
-  const std::vector<std::string_view> teams(config.teams.begin(), config.teams.end());
-  for (const QueueConfig& queue : config.queues) {
-    if (queue.team.empty() || names.teams.places().contains(queue.team)) continue;
-    mistakes.add(fmt::format("{}: queue.team: there is no team '{}'{}",
-                             names.queues.places().at(queue.name), queue.team,
-                             did_you_mean(queue.team, teams)));
-  }
+std::vector<std::string> gpu_types(const SiteConfig& config) {
+  std::set<std::string> types;
+  for (const NodeConfig& node : config.nodes)
+    if (node.resources.gpus > 0) types.insert(node.resources.gpu_type);
+  return {types.begin(), types.end()};
 }
 
 }  // namespace
@@ -75,11 +73,13 @@ Result<SiteConfig> load_config(const fs::path& folder) {
       read_cluster(source, document, nodes, config);
     });
   TeamNames names;
+  names.gpu_types = gpu_types(config);
   for (const fs::path& file : files_of(folder / "teams.d", mistakes))
     read_file(file, mistakes, [&](const Source& source, const Value& document) {
-      read_teams(source, document, names, config);
+      read_teams(source, document, names, config.teams);
     });
-  check_queue_teams(config, names, mistakes);
+  check_teams(names, config.teams, mistakes);
+  check_owners(nodes, names, config, mistakes);
   if (!mistakes.none()) return fail(ErrorCode::kConfig, mistakes.text());
   return config;
 }

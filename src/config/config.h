@@ -12,14 +12,10 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "model/node.h"
+#include "model/teams.h"
+#include "sched/facts.h"
 
 namespace artel::config {
-
-/// A queue as far as it is offered today: a name that jobs may use.
-struct QueueConfig {
-  std::string name;
-  std::string team;
-};
 
 struct SiteConfig {
   std::filesystem::path folder;
@@ -45,12 +41,12 @@ struct SiteConfig {
   std::string node_key = "/etc/artel/node-keys/%n.key";
 
   // [jobs]
-  Duration grace{std::chrono::seconds{30}};
   std::string output = "artel-%j.out";
 
-  std::vector<NodeConfig> nodes;   // cluster.d, in file and written order
-  std::vector<std::string> teams;  // teams.d
-  std::vector<QueueConfig> queues;
+  sched::Policy policy;  // [scheduler]
+
+  std::vector<NodeConfig> nodes;  // cluster.d, in file and written order
+  TeamsConfig teams;              // teams.d
 };
 
 /// --config if not empty, else $ARTEL_CONFIG, else /etc/artel.

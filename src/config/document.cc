@@ -34,7 +34,7 @@ Value value_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return {text->get(), line};
   if (const auto* number = node.as_integer()) return {number->get(), line};
   if (const auto* flag = node.as_boolean()) return {flag->get(), line};
-  if (node.is_floating_point()) return {OtherKind{"a number with a fraction"}, line};
+  if (const auto* fraction = node.as_floating_point()) return {fraction->get(), line};
   return {OtherKind{"a date or time"}, line};
 }
 
@@ -49,6 +49,7 @@ std::string_view kind_name(const Value& value) {
   struct Name {
     std::string_view operator()(const std::string&) const { return "a text"; }
     std::string_view operator()(std::int64_t) const { return "a number"; }
+    std::string_view operator()(double) const { return "a number with a fraction"; }
     std::string_view operator()(bool) const { return "true or false"; }
     std::string_view operator()(const OtherKind& other) const { return other.name; }
     std::string_view operator()(const std::vector<Value>&) const { return "a list"; }

@@ -15,13 +15,14 @@ namespace artel::config {
 
 struct Entry;
 
-/// A value of a kind that no key takes: a float, a date, a time.
+/// A value of a kind that no key takes: a date, a time.
 struct OtherKind {
   std::string_view name;
 };
 
 struct Value {
-  std::variant<std::string, std::int64_t, bool, OtherKind, std::vector<Value>, std::vector<Entry>>
+  std::variant<std::string, std::int64_t, double, bool, OtherKind, std::vector<Value>,
+               std::vector<Entry>>
       content;
   std::uint32_t line{};
 };

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "config/config.h"
 #include "config/document.h"
@@ -28,11 +30,28 @@ void read_site(const Source& source, const Value& document, SiteConfig& config);
 /// cluster.d/*.toml
 void read_cluster(const Source& source, const Value& document, Names& names, SiteConfig& config);
 
+/// [scheduler] of artel.toml
+void read_scheduler(Section section, sched::Policy& policy);
+
+/// Where the parts of the quota tree were defined, and which GPU types amounts may name.
 struct TeamNames {
+  Names cohorts{"cohort"};
   Names teams{"team"};
   Names queues{"queue"};
+  Names classes{"class"};
+  std::optional<std::vector<std::string>> gpu_types;  // nullopt: any
+  std::map<std::string, std::string> owners;          // of nodes, as the teams say
 };
 /// teams.d/*.toml
-void read_teams(const Source& source, const Value& document, TeamNames& names, SiteConfig& config);
+void read_teams(const Source& source, const Value& document, TeamNames& names, TeamsConfig& teams);
+
+/// guarantee, limit, borrow, lend, weight of a cohort or team.
+void read_terms(Section& section, const TeamNames& names, QuotaTerms& terms);
+
+/// Checks what must fit together between the files of teams.d, and orders the cohorts.
+void check_teams(const TeamNames& names, TeamsConfig& teams, Mistakes& mistakes);
+/// Checks and resolves who owns which node.
+void check_owners(const Names& nodes, const TeamNames& names, SiteConfig& config,
+                  Mistakes& mistakes);
 
 }  // namespace artel::config

@@ -83,6 +83,41 @@ bool Section::number(std::string_view key, std::uint64_t min, std::uint64_t max,
   return true;
 }
 
+bool Section::real(std::string_view key, double min, double max, double& out) {
+  const Entry* entry = find(key);
+  if (entry == nullptr) return false;
+  double value = 0;
+  if (const auto* whole = std::get_if<std::int64_t>(&entry->value.content)) {
+    value = static_cast<double>(*whole);
+  } else if (const auto* fraction = std::get_if<double>(&entry->value.content)) {
+    value = *fraction;
+  } else {
+    mistake(key, fmt::format("must be a number, but is {}", kind_name(entry->value)));
+    return false;
+  }
+  if (!(value >= min && value <= max)) {
+    mistake(key, fmt::format("{} is out of range; accepted are {} to {}", value, min, max));
+    return false;
+  }
+  out = value;
+  return true;
+}
+
+bool Section::duration(std::string_view key, std::optional<Duration>& out) {
+  Duration value{};
+  if (!duration(key, value)) return false;
+  out = value;
+  return true;
+}
+
+bool Section::span(std::string_view key, Duration& out) {
+  const Entry* entry = find(key);
+  const auto* text = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.content);
+  if (text == nullptr || (*text != "0" && *text != "0s")) return duration(key, out);
+  out = Duration::zero();
+  return true;
+}
+
 bool Section::duration(std::string_view key, Duration& out) {
   const auto* value = get<std::string>(key, "a duration in quotes, such as \"60s\"");
   if (value == nullptr) return false;
@@ -159,6 +194,12 @@ void Section::not_yet(std::string_view key) {
         "this version of Artel does not act on it yet; take it out, so that nobody relies on it");
 }
 
+void Section::gone(std::string_view key, std::string_view instead) {
+  if (find(key) != nullptr) mistake(key, fmt::format("is not a key any more: {}", instead));
+  std::erase(known_, key);
+  gone_.push_back(key);
+}
+
 void Section::require(std::string_view key) {
   if (find(key) == nullptr) mistake(key, "is missing");
 }
@@ -171,6 +212,7 @@ void Section::mistake(std::string_view key, std::string_view what) {
 void Section::end() {
   for (const Entry& entry : entries(table_)) {
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
+    if (std::find(gone_.begin(), gone_.end(), entry.key) != gone_.end()) continue;
     std::string hint = did_you_mean(entry.key, known_);
     if (hint.empty()) {
       hint = "; known here:";

@@ -44,7 +44,12 @@ class Section {
   bool text(std::string_view key, std::string& out);
   bool flag(std::string_view key, bool& out);
   bool number(std::string_view key, std::uint64_t min, std::uint64_t max, std::uint64_t& out);
+  /// With or without a fraction.
+  bool real(std::string_view key, double min, double max, double& out);
   bool duration(std::string_view key, Duration& out);
+  bool duration(std::string_view key, std::optional<Duration>& out);
+  /// A duration that may be "0s".
+  bool span(std::string_view key, Duration& out);
   bool bytes(std::string_view key, Bytes& out);
   bool texts(std::string_view key, std::vector<std::string>& out);
   /// The table of [key], or null.
@@ -56,6 +61,8 @@ class Section {
 
   /// A key of the grammar that this version does not act on: an error, not silence.
   void not_yet(std::string_view key);
+  /// A key of earlier versions: an error that tells what is there instead.
+  void gone(std::string_view key, std::string_view instead);
   /// A key that must be there.
   void require(std::string_view key);
   /// Tells a mistake at the key's line, or at the table's where the key is absent.
@@ -75,6 +82,7 @@ class Section {
   std::string path_;
   const Value& table_;
   std::vector<std::string_view> known_;
+  std::vector<std::string_view> gone_;
 };
 
 }  // namespace artel::config

@@ -4,7 +4,6 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "config/files.h"
-#include "model/job_spec.h"
 #include "model/output_path.h"
 
 namespace artel::config {
@@ -113,10 +112,7 @@ void read_noded_table(Section section, SiteConfig& config) {
 }
 
 void read_jobs_table(Section section, SiteConfig& config) {
-  if (section.duration("grace", config.grace) && config.grace > kMaxGrace) {
-    section.mistake("grace", fmt::format("is more than {}, the most that a job may have",
-                                         format_duration(kMaxGrace)));
-  }
+  section.gone("grace", "each class has its own; write [[class]] with name and grace in teams.d");
   if (section.text("output", config.output)) {
     const std::string unknown = unknown_placeholder(config.output);
     if (config.output.empty()) section.mistake("output", "must name a file");
@@ -141,6 +137,8 @@ void read_site(const Source& source, const Value& document, SiteConfig& config) 
   read("ctld", read_ctld_table);
   read("noded", read_noded_table);
   read("jobs", read_jobs_table);
+  read("scheduler",
+       [](Section section, SiteConfig& site) { read_scheduler(std::move(section), site.policy); });
   top.end();
 }
 

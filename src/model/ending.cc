@@ -12,11 +12,26 @@ namespace {
 constexpr std::array<std::string_view, 9> kActors = {
     "none", "application", "user", "limit", "preemption", "node", "health", "launch", "system"};
 
-constexpr std::array<std::string_view, 16> kCauses = {
-    "none",        "exit",          "signal",          "abort",
-    "left-early",  "cancel",        "time-limit",      "out-of-memory",
-    "node-lost",   "step-lost",     "prepare-refused", "prepare-timeout",
-    "exec-failed", "output-failed", "retries-spent",   "unknown"};
+constexpr std::array<std::string_view, 20> kCauses = {"none",
+                                                      "exit",
+                                                      "signal",
+                                                      "abort",
+                                                      "left-early",
+                                                      "cancel",
+                                                      "time-limit",
+                                                      "out-of-memory",
+                                                      "node-lost",
+                                                      "step-lost",
+                                                      "prepare-refused",
+                                                      "prepare-timeout",
+                                                      "exec-failed",
+                                                      "output-failed",
+                                                      "retries-spent",
+                                                      "unknown",
+                                                      "preempted",
+                                                      "dependency-never-met",
+                                                      "deadline",
+                                                      "max-wait"};
 
 constexpr std::array<std::pair<int, std::string_view>, 17> kSignals = {{{1, "HUP"},
                                                                         {2, "INT"},
@@ -100,6 +115,14 @@ std::string describe(const Cause& cause) {
       return "all retries are spent";
     case CauseCode::kUnknown:
       return "it ended for a reason that this version does not know";
+    case CauseCode::kPreempted:
+      return "it was evicted for other jobs";
+    case CauseCode::kDependencyNeverMet:
+      return "what it waited for cannot happen any more";
+    case CauseCode::kDeadline:
+      return "its deadline could not be met";
+    case CauseCode::kMaxWait:
+      return "it had waited as long as it wanted to";
   }
   return "";
 }

@@ -41,6 +41,10 @@ enum class CauseCode : std::uint8_t {
   kOutputFailed,  // output file could not be opened
   kRetriesSpent,
   kUnknown,  // said by a newer version; counts as a failure
+  kPreempted,
+  kDependencyNeverMet,
+  kDeadline,
+  kMaxWait,
 };
 
 /// The first cause of an end and where it happened. Unused numbers are absent.

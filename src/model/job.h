@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -14,31 +13,9 @@
 #include "model/ending.h"
 #include "model/job_spec.h"
 #include "model/job_state.h"
+#include "model/wait.h"
 
 namespace artel {
-
-/// Why a job waits. The order is stored: append only. Names follow the scheduling semantics, rule
-/// Z1.
-enum class WaitCode : std::uint8_t {
-  kNone,
-  kNotConsidered,  // submitted since the last pass
-  kHeld,
-  kResources,  // not enough free nodes, GPUs, CPUs or memory
-  kBackfill,   // could be placed but for a planned start of a job before it
-  kNodesDown,  // enough nodes exist, but too few are up
-  kRequeued,   // waits to be tried again until a time
-};
-
-/// The present reason of a waiting job, with numbers.
-struct WaitReason {
-  WaitCode code = WaitCode::kNone;
-  std::uint32_t nodes_wanted{};
-  std::uint32_t nodes_free{};  // that fit the request now
-  JobId behind;                // for kBackfill: whose planned start is protected
-  std::optional<Time> planned_start;
-
-  bool operator==(const WaitReason&) const = default;
-};
 
 /// An attempt's part on one node as the controller keeps it.
 struct NodePart {
@@ -75,6 +52,14 @@ struct RetriesUsed {
   bool operator==(const RetriesUsed&) const = default;
 };
 
+/// What the scheduler has to know again after a restart and cannot see elsewhere.
+struct Standing {
+  std::uint32_t evictions{};
+  Time backoff_until;  // may not borrow before (A4)
+
+  bool operator==(const Standing&) const = default;
+};
+
 /// One job of one task. (An array's tasks get a record of their own when they start.)
 struct Job {
   JobId id;
@@ -85,13 +70,10 @@ struct Job {
   WaitReason wait;
   Cause cause;  // of the final state
   RetriesUsed retries;
+  Standing standing;
   AttemptNo last_attempt;                  // 0 before the first
   std::shared_ptr<const Attempt> attempt;  // the latest one; null before the first
   std::vector<NodeId> excluded;            // nodes that failed this job
 };
-
-std::string_view wait_code_name(WaitCode code);
-/// The sentence for people: "needs 4 nodes, 2 are free; planned start 2026-11-30T02:10:00Z".
-std::string describe(const WaitReason& reason);
 
 }  // namespace artel

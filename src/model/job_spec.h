@@ -26,6 +26,9 @@ enum class LaunchKind : std::uint8_t {
   kScript,  // one process on the first node
 };
 
+/// How close together the nodes of a gang must be.
+enum class Closeness : std::uint8_t { kAny, kBlock, kLeaf };
+
 /// The account that the job runs as, taken from the kernel or MUNGE, never from the message.
 struct Owner {
   std::uint32_t uid{};
@@ -68,15 +71,21 @@ struct JobSpec {
   std::string queue;
   std::string project;
   JobKind kind = JobKind::kBatch;
-  std::int32_t priority = 0;
+  std::string job_class;            // empty: the queue's; named once acknowledged
+  std::int32_t class_priority = 0;  // of the class when the job was acknowledged (K1)
+  std::int32_t priority = 0;        // the job's own, added to the class's (K3)
+  std::optional<bool> preemptible;  // nullopt: the class's; set once acknowledged
+  bool requeue = true;              // after a preemption
   bool held = false;
   std::uint32_t array_size = 1;
   std::vector<ComponentSpec> components;  // one today
   std::vector<LicenceRequest> licences;
-  std::vector<std::string> nodes_wanted;     // names; empty: any
-  std::vector<std::string> nodes_avoided;    // names
-  std::optional<Duration> time_limit;        // nullopt: none
-  Duration grace{std::chrono::seconds{30}};  // between TERM and KILL
+  std::vector<std::string> nodes_wanted;   // names; empty: any
+  std::vector<std::string> nodes_avoided;  // names
+  std::string features;                    // expression of words of nodes; empty: any (N1)
+  Closeness closeness = Closeness::kAny;
+  std::optional<Duration> time_limit;  // nullopt: none
+  std::optional<Duration> grace;       // TERM to KILL; nullopt: the class's; set later
   RetryBudgets retries;
   std::string script;             // whole text; empty where `argv` is the program
   std::vector<std::string> argv;  // program and arguments, or the arguments of the script
@@ -91,9 +100,14 @@ struct JobSpec {
   bool operator==(const JobSpec&) const = default;
 
   [[nodiscard]] const ComponentSpec& component() const { return components.front(); }
+  /// Of an acknowledged job.
+  [[nodiscard]] Duration time_to_end() const { return grace.value_or(Duration::zero()); }
 };
 
 std::string_view job_kind_name(JobKind kind);
+/// "any", "block", "leaf"
+std::string_view closeness_name(Closeness closeness);
+std::optional<Closeness> parse_closeness(std::string_view name);
 std::string_view launch_kind_name(LaunchKind kind);
 std::optional<JobKind> parse_job_kind(std::string_view name);
 std::optional<LaunchKind> parse_launch_kind(std::string_view name);

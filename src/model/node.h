@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/units.h"
@@ -18,6 +19,10 @@ struct NodeConfig {
   std::string address;  // where other nodes reach it
   NodeResources resources;
   bool simulated{};  // the agent announces the configured resources instead of what the machine has
+  std::string leaf = {};   // the switch or rail group that it hangs on; empty: all such are one
+  std::string block = {};  // of leaves
+  std::string owner = {};  // the team that alone may use it; empty: all
+  std::vector<std::string> features = {};  // words that jobs may ask for
 
   bool operator==(const NodeConfig&) const = default;
 };

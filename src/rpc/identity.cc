@@ -1,6 +1,7 @@
 #include "rpc/identity.h"
 
 #include <fmt/format.h>
+#include <grp.h>
 #include <munge.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -75,6 +76,28 @@ Result<Owner> identify(const std::string& credential, const std::string& socket)
   auto name = user_name(uid);
   if (!name) return fail(name);
   return Owner{uid, gid, std::move(*name)};
+}
+
+std::vector<std::string> groups_of(const Owner& owner) {
+  constexpr int kMostGroups = 65536;  // NGROUPS_MAX of Linux
+  std::vector<gid_t> ids(64);
+  int count = static_cast<int>(ids.size());
+  while (getgrouplist(owner.user.c_str(), owner.gid, ids.data(), &count) < 0) {
+    if (count <= static_cast<int>(ids.size()) || count > kMostGroups) return {};
+    ids.resize(static_cast<std::size_t>(count));
+  }
+  std::vector<std::string> names;
+  std::vector<char> buffer(1024);
+  for (int i = 0; i < count; ++i) {
+    group entry{};
+    group* found = nullptr;
+    const gid_t id = ids[static_cast<std::size_t>(i)];
+    while (getgrgid_r(id, &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
+           buffer.size() < kMaxPasswd)
+      buffer.resize(2 * buffer.size());
+    if (found != nullptr) names.emplace_back(found->gr_name);
+  }
+  return names;
 }
 
 }  // namespace artel::rpc

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "model/job_spec.h"
@@ -16,5 +17,9 @@ namespace artel::rpc {
 /// kUnauthenticated naming the cause: not from this cluster, expired, replayed, made for another
 /// purpose, or an account that this host does not know.
 Result<Owner> identify(const std::string& credential, const std::string& socket);
+
+/// The names of the groups that the account is in, by the name service. What it does not know is
+/// left out.
+std::vector<std::string> groups_of(const Owner& owner);
 
 }  // namespace artel::rpc

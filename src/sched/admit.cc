@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
+#include "sched/waiting.h"
+
 namespace artel::sched {
 namespace {
 
@@ -29,6 +32,14 @@ std::shared_ptr<const Shape> intern(State& state, const Request& request) {
   auto made = std::make_shared<const Shape>(Shape{request, ++state.last_shape});
   known.push_back(made);
   return made;
+}
+
+Job& admit(State& state, Job job, const JobFacts& facts) {
+  const auto [entry, is_new] = state.jobs.emplace(facts.id, std::move(job));
+  ARTEL_ASSERT(is_new);
+  state.unparked.push_back(facts.id);
+  enter(state, entry->second, facts);
+  return entry->second;
 }
 
 Job job_of(const State& state, const JobFacts& facts, std::shared_ptr<const Shape> shape) {

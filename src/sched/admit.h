@@ -14,4 +14,7 @@ std::shared_ptr<const Shape> intern(State& state, const Request& request);
 /// A pending job, as yet in no list.
 Job job_of(const State& state, const JobFacts& facts, std::shared_ptr<const Shape> shape);
 
+/// From now on it is one of the jobs that wait. list_nodes() was called for it.
+Job& admit(State& state, Job job, const JobFacts& facts);
+
 }  // namespace artel::sched

@@ -31,7 +31,9 @@ NodeSet make_set(const State& state, const std::vector<bool>& has) {
 /// N1, N2.
 NodeSet make_set(const State& state, const Request& request) {
   std::vector<bool> has(state.nodes.size(), request.nodes_wanted.empty());
-  for (const NodeId node : request.nodes_wanted) has[node.value] = true;
+  for (const NodeId node : request.nodes_wanted) {
+    if (node.value < has.size()) has[node.value] = true;
+  }
   for (const NodeId node : request.nodes_avoided) has[node.value] = false;
   if (!request.features.empty()) {
     const auto expression = FeatureExpression::parse(request.features);

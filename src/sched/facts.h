@@ -61,6 +61,7 @@ struct QuotaFacts {
   std::optional<double> budget;  // GPU-hours
   bool strict_fifo = false;
   double past = 0;  // F2: decayed use above the guarantee at the begin, as a share of the cluster
+  double used_gpu_ms = 0;  // Q5: thousandths of GPUs x ms that were used before the begin
 };
 
 /// U4: who may sit together on a device.
@@ -124,9 +125,10 @@ struct Request {
   bool exclusive = false;                     // X2
   std::vector<FlavorId> flavors{FlavorId{}};  // in the order of preference (G4)
   std::vector<std::pair<LicenceId, std::int64_t>> licences;
-  std::optional<Duration> limit;        // of one run; nullopt: no end is known
-  std::string features{};               // N1: an expression, see features.h; empty: any node
-  std::vector<NodeId> nodes_wanted{};   // N2, ascending: these only; empty: any
+  std::optional<Duration> limit;  // of one run; nullopt: no end is known
+  std::string features{};         // N1: an expression, see features.h; empty: any node
+  /// N2, ascending: these only; empty: any. One behind the last node stands for one that is gone.
+  std::vector<NodeId> nodes_wanted{};
   std::vector<NodeId> nodes_avoided{};  // N2, ascending
   std::uint32_t spares = 0;  // H1: so many nodes more than its ranks run on; of a single part
 

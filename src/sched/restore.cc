@@ -1,9 +1,10 @@
 // What drivers tell that the rules do not speak of: restarts, and runs that take their time to
 // begin and to end.
 #include <algorithm>
+#include <utility>
 
-#include "base/assert.h"
 #include "sched/admit.h"
+#include "sched/candidates.h"
 #include "sched/memory.h"
 #include "sched/state.h"
 #include "sched/waiting.h"
@@ -26,14 +27,13 @@ void Scheduler::restore(Time now, const Remembered& told) {
   State& state = *state_;
   advance(state, now);
   state.user_past.try_emplace(told.job.user, 0);
-  const auto [entry, is_new] =
-      state.jobs.emplace(told.job.id, job_of(state, told.job, intern(state, told.job.request)));
-  ARTEL_ASSERT(is_new);
-  Job& job = entry->second;
+  Job made = job_of(state, told.job, intern(state, told.job.request));
+  list_nodes(state, made);
+  Job& job = admit(state, std::move(made), told.job);
   job.evictions = told.evicted.evictions;
   job.backoff_until = told.evicted.backoff_until;
   job.retry_at = told.retry_at.value_or(now);
-  enter(state, job, told.job);
+  for (const NodeId node : told.marks) mark(now, job.id, node);
   if (told.stage == Stage::kPending || told.shares.empty()) return;
   job.stage = told.stage;
   job.shares = told.shares;

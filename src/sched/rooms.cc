@@ -229,8 +229,9 @@ bool can_start(const State& state, const Job& claim) {
       const Share* held = by_device ? share_on(job->shares, node) : nullptr;
       if (held != nullptr) devices.take(*held, sharer_of(state, *job));
     }
-    return room.open && room.gpus >= share.gpus && room.cores >= share.cores &&
-           room.memory >= share.memory && (room.empty || !claim.request->exclusive) &&
+    return room.open && state.nodes[node].healthy && room.gpus >= share.gpus &&
+           room.cores >= share.cores && room.memory >= share.memory &&
+           (room.empty || !claim.request->exclusive) &&
            (!by_device || devices.can_take(share, sharer_of(state, claim)));
   });
 }

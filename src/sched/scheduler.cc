@@ -134,10 +134,7 @@ Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   if (!ever_fits(*state_, job)) {
     return fail(ErrorCode::kNeverFits, "the job could not start on the empty cluster");
   }
-  const auto [entry, is_new] = state_->jobs.emplace(job.id, std::move(job));
-  ARTEL_ASSERT(is_new);
-  state_->unparked.push_back(facts.id);
-  enter(*state_, entry->second, facts);
+  admit(*state_, std::move(job), facts);
   return {};
 }
 

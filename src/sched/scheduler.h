@@ -44,6 +44,7 @@ struct Started {
 /// The job is told to leave and has its grace. Without a grace it is gone at once.
 struct Signalled {
   JobId job;
+  JobId by = {};  // who claims its nodes; 0: a reservation
 };
 /// Z4: ends that the scheduler makes.
 enum class GiveUp : std::uint8_t { kDependencyNeverMet, kDeadline, kMaxWait };

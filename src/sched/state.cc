@@ -90,6 +90,7 @@ void add_quotas(State& state, const Setup& setup) {
                 .star = nothing,
                 .star_below = nothing,
                 .past = setup.tree[i].past,
+                .used_gpu_ms = setup.tree[i].used_gpu_ms,
                 .users = {}};
     if (i != kRoot.value) {
       quota.depth = state.quotas[quota.parent.value].depth + 1;

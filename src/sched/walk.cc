@@ -239,7 +239,7 @@ class Walk {
     for (const JobId id : found.plan.victims) {
       evictable_.signalled(state_.jobs.at(id));
       signal(state_, state_.jobs.at(id));
-      decisions_.emplace_back(Signalled{id});
+      decisions_.emplace_back(Signalled{id, job.id});
     }
     take_slot(state_, job);
     job.stage = Stage::kClaiming;

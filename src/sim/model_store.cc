@@ -6,6 +6,8 @@
 namespace artel::sim {
 namespace {
 
+constexpr double kMilli = 1000;
+
 template <typename... Handlers>
 struct Overload : Handlers... {
   using Handlers::operator()...;
@@ -31,16 +33,30 @@ Result<ctld::StoredState> ModelStore::load() {
     out.jobs.push_back(std::move(copy));
   }
   for (const auto& [name, row] : nodes_) out.nodes.push_back(row);
+  for (const auto& [key, row] : past_) out.past.push_back(row);
+  for (const auto& [job, claim] : claims_) out.claims.push_back(claim);
+  for (const auto& [key, attempt] : attempts_) {
+    if (!attempt.ended_at) continue;
+    double gpus = 0;
+    for (const NodePart& part : attempt.parts) gpus += static_cast<double>(part.share.gpus.size());
+    const auto held = static_cast<double>((*attempt.ended_at - attempt.allocated_at).count());
+    out.used_gpu_ms[jobs_.at(key.job).spec->team] += gpus * kMilli * held;
+  }
   return out;
 }
 
 Result<> ModelStore::commit(const std::vector<ctld::StoreWrite>& rows) {
   for (const ctld::StoreWrite& row : rows) {
-    std::visit(Overload{[&](const ctld::JobRow& r) { jobs_[r.job.id] = r.job; },
-                        [&](const ctld::AttemptRow& r) { attempts_[r.attempt.key] = r.attempt; },
-                        [&](const ctld::NodeRow& r) { nodes_[r.name] = r; },
-                        [&](const ctld::EventRow&) {}},
-               row);
+    std::visit(
+        Overload{[&](const ctld::JobRow& r) { jobs_[r.job.id] = r.job; },
+                 [&](const ctld::AttemptRow& r) { attempts_[r.attempt.key] = r.attempt; },
+                 [&](const ctld::NodeRow& r) { nodes_[r.name] = r; }, [&](const ctld::EventRow&) {},
+                 [&](const ctld::PastRow& r) { past_[{r.of, r.name}] = r; },
+                 [&](const ctld::ClaimRow& r) {
+                   claims_.erase(r.claim.job);
+                   if (!r.claim.shares.empty()) claims_.emplace(r.claim.job, r.claim);
+                 }},
+        row);
   }
   return {};
 }

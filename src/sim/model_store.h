@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ctld/core/store.h"
@@ -23,6 +24,8 @@ class ModelStore : public ctld::Store {
   std::map<JobId, Job> jobs_;
   std::map<AttemptKey, Attempt> attempts_;
   std::map<std::string, ctld::NodeRow> nodes_;
+  std::map<std::pair<ctld::PastRow::Of, std::string>, ctld::PastRow> past_;
+  std::map<JobId, sched::Claim> claims_;
   Incarnation incarnation_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "sim/controller_host.h"
 #include "sim/fake_node.h"
+#include "sim/site.h"
 
 namespace artel::sim {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 /// way.
 struct Link {
   bool up = false;
-  bool cut = false;  // the network does not let a new one through
+  bool cut = false;    // the network does not let a new one through
+  bool lacks = false;  // a GPU is missing
   SessionId session;
   Time to_controller;  // arrival of the last message sent
   Time to_agent;
@@ -71,17 +73,7 @@ class World {
   }
 
  private:
-  ctld::ControllerConfig config() const {
-    ctld::ControllerConfig out{.cluster = "sim", .nodes = {}, .teams = {}, .queues = {}};
-    for (std::uint32_t i = 1; i <= options_.nodes; ++i) {
-      out.nodes.push_back(
-          {.name = fmt::format("n{}", i),
-           .address = "127.0.0.1",
-           .resources = {.cpus = 16, .memory = Bytes{64ULL << 30U}, .gpu_type = "h100", .gpus = 8},
-           .simulated = true});
-    }
-    return out;
-  }
+  ctld::ControllerConfig config() const { return world_site(options_.nodes); }
 
   void add_node(const NodeConfig& node) {
     const std::size_t index = nodes_.size();
@@ -130,6 +122,9 @@ class World {
     if (options_.mutation == Mutation::kForgetResend) {
       std::erase_if(hello.attempts, [](const HeldAttempt& held) { return held.end.has_value(); });
     }
+    // Sometimes a GPU is missing after a restart, which drains the node until it is back.
+    link.lacks = !trouble_over_ && random_.chance(50);
+    if (link.lacks) hello.inventory.resources.gpus -= 1;
     deliver_to_controller(i, [this, i, hello, session = link.session] {
       controller_.step([&](ctld::Controller& core, Time now) {
         if (const auto ok = core.agent_connected(session, hello, now); !ok)
@@ -243,6 +238,7 @@ class World {
     spec.working_directory = "/";
     spec.output = "out";
     spec.client_token = fmt::format("token-{}", index);
+    choose_line(spec, random_);
     orders_.push_back({.spec = std::move(spec), .acknowledged = std::nullopt});
     const auto most = static_cast<std::uint64_t>(options_.trouble_for.count()) * 8 / 10;
     events_.after(random_.delay(0, most), [this, index] { submit(index); });
@@ -356,6 +352,7 @@ class World {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i]->faults = {.refuse_prepare = 0, .hang_in_prepare = 0, .crash_between_effects = 0};
       links_[i].cut = false;
+      if (links_[i].lacks) drop_link(i);
       start_agent(i);
     }
   }
@@ -430,6 +427,8 @@ class World {
                     .starts = truth_.starts(),
                     .controller_crashes = controller_.crashes()};
     for (const Order& order : orders_) out.acknowledged += order.acknowledged ? 1 : 0;
+    for (const auto& [key, attempt] : controller_.store().attempts())
+      out.evictions += attempt.cause.code == CauseCode::kPreempted ? 1 : 0;
     if (truth_.broken())
       out.broken = fmt::format("{} (at {})", *truth_.broken(), format_time(events_.now()));
     return out;

@@ -51,6 +51,7 @@ struct WorldResult {
   std::uint64_t acknowledged{};
   std::uint64_t starts{};  // of ranks on a node
   std::uint64_t controller_crashes{};
+  std::uint64_t evictions{};
 };
 
 WorldResult run_world(const WorldOptions& options);

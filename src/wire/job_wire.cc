@@ -12,6 +12,7 @@ void put(const WaitReason& wait, v1::WaitReason& out) {
   out.set_behind_job(wait.behind.value);
   if (wait.planned_start) out.set_planned_start_ms(to_ms(*wait.planned_start));
   out.set_text(describe(wait));
+  out.set_brief(brief(wait));
 }
 
 void put(const NodePart& part, const NodeNames& names, v1::NodePart& out) {

@@ -36,7 +36,7 @@ Result<Owner> identify(const std::string& credential) {
 }
 
 ctld::ControllerConfig core_config() {
-  ctld::ControllerConfig out{.cluster = "bed", .nodes = {}, .teams = {}, .queues = {}};
+  ctld::ControllerConfig out{.cluster = "bed", .nodes = {}, .teams = {}, .policy = {}};
   for (const char* name : {"n1", "n2"}) out.nodes.push_back({name, "127.0.0.1", kResources, true});
   return out;
 }

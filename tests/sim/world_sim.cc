@@ -97,6 +97,7 @@ bool holds(std::uint64_t seed, WorldResult& total) {
   total.acknowledged += result.acknowledged;
   total.starts += result.starts;
   total.controller_crashes += result.controller_crashes;
+  total.evictions += result.evictions;
   if (!result.broken) return true;
   fmt::print("seed {}: {}\nreplay: build/dev/bin/world_sim --first {}\n", seed, *result.broken,
              seed);
@@ -112,8 +113,8 @@ int run_seeds(const std::vector<std::uint64_t>& seeds) {
   }
   fmt::print(
       "{} seeds, {} broken; {} steps, {} submissions acknowledged, {} starts on nodes, {} "
-      "controller crashes\n",
-      seeds.size(), failed, total.steps, total.acknowledged, total.starts,
+      "evictions, {} controller crashes\n",
+      seeds.size(), failed, total.steps, total.acknowledged, total.starts, total.evictions,
       total.controller_crashes);
   return failed == 0 ? 0 : 1;
 }

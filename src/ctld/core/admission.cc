@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "base/text.h"
 #include "ctld/core/state.h"
 #include "model/output_path.h"
-#include "sched/fit.h"
 
 namespace artel::ctld {
 namespace {
@@ -51,7 +51,8 @@ Result<> check_sizes(const JobSpec& spec) {
     const std::size_t size = expand_pattern(*pattern, spec, longest).size();
     if (size > kMaxPath) return too_long("output", size, kMaxPath);
   }
-  for (const std::string* name : {&spec.team, &spec.queue, &spec.project, &spec.client_token}) {
+  for (const std::string* name :
+       {&spec.team, &spec.queue, &spec.project, &spec.client_token, &spec.job_class}) {
     if (name->size() > kMaxName) return too_long("a name", name->size(), kMaxName);
   }
   return {};
@@ -59,6 +60,11 @@ Result<> check_sizes(const JobSpec& spec) {
 
 // What no user may set, or nobody yet.
 Result<> check_offers(const Caller& caller, const JobSpec& spec) {
+  if (std::abs(spec.priority) > kMostOwnPriority) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("priority: {}, possible are {} to {}; the class gives the rest",
+                            spec.priority, -kMostOwnPriority, kMostOwnPriority));
+  }
   if (spec.priority > 0 && !caller.is_operator) {
     return fail(
         ErrorCode::kPermissionDenied,
@@ -100,7 +106,7 @@ Result<> check_form(const JobSpec& spec) {
       (*spec.time_limit <= Duration::zero() || *spec.time_limit > kMaxDuration)) {
     return invalid(fmt::format("time: not between 1ms and {}", format_duration(kMaxDuration)));
   }
-  if (spec.grace < Duration::zero() || spec.grace > kMaxGrace) {
+  if (spec.grace && (*spec.grace < Duration::zero() || *spec.grace > kMaxGrace)) {
     return invalid(fmt::format("grace: not between 0 and {}", format_duration(kMaxGrace)));
   }
   if (!spec.working_directory.starts_with('/')) {
@@ -137,12 +143,109 @@ Result<std::string> choose_name(std::string_view what, const std::string& given,
               fmt::format("{}: '{}' does not exist{}", what, given, did_you_mean(given, words)));
 }
 
+Error numbered(Error error, std::size_t index, std::size_t count) {
+  if (count > 1) error.text = fmt::format("job {} of {}: {}", index + 1, count, error.text);
+  return error;
+}
+
+// Access lists, rule Q6.
+bool may_use(const AccessList& access, const Caller& caller) {
+  if (access.users.empty() && access.groups.empty()) return true;
+  const auto in = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::ranges::find(list, name) != list.end();
+  };
+  return in(access.users, caller.owner.user) ||
+         std::ranges::any_of(caller.groups,
+                             [&](const std::string& group) { return in(access.groups, group); });
+}
+
+std::unexpected<Error> no_access(std::string_view what, const std::string& name,
+                                 const AccessList& access, const Caller& caller) {
+  std::string who;
+  if (!access.groups.empty()) who = fmt::format("members of {}", fmt::join(access.groups, ", "));
+  if (!access.users.empty())
+    who += fmt::format("{}{}", who.empty() ? "" : " and for ", fmt::join(access.users, ", "));
+  return fail(ErrorCode::kPermissionDenied,
+              fmt::format("{}: '{}' is for {}, not for {}", what, name, who, caller.owner.user));
+}
+
+// K1, K2, K4: what the class gives, as far as the job does not ask for less.
+Result<> resolve_class(const TeamsConfig& teams, const QueueConfig* queue, JobSpec& spec) {
+  if (spec.job_class.empty())
+    spec.job_class = queue == nullptr || queue->job_class.empty() ? std::string(kDefaultClass)
+                                                                  : queue->job_class;
+  const ClassConfig* found = teams.find_class(spec.job_class);
+  if (found == nullptr) {
+    std::vector<std::string_view> words;
+    for (const ClassConfig& one : teams.classes) words.push_back(one.name);
+    const std::string near = did_you_mean(spec.job_class, words);
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("class: '{}' does not exist{}", spec.job_class,
+                            near.empty() ? fmt::format("; name one of: {}", fmt::join(words, ", "))
+                                         : near));
+  }
+  if (queue != nullptr && !queue->classes.empty() &&
+      std::ranges::find(queue->classes, spec.job_class) == queue->classes.end()) {
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("class: queue '{}' does not admit '{}'; it admits {}", queue->name,
+                            spec.job_class, fmt::join(queue->classes, ", ")));
+  }
+  if (spec.grace && *spec.grace > found->grace) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("grace: asked {}, class '{}' gives at most {}", format_duration(*spec.grace),
+                    found->name, format_duration(found->grace)));
+  }
+  if (found->preemptible && spec.preemptible == false) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("preemptible: jobs of class '{}' may be evicted; a class that may not "
+                            "is needed",
+                            found->name));
+  }
+  spec.class_priority = found->priority;
+  spec.preemptible = found->preemptible || spec.preemptible.value_or(false);
+  if (!spec.grace) spec.grace = found->grace;
+  return {};
+}
+
+Result<> apply_max_time(const QueueConfig* queue, JobSpec& spec) {
+  if (queue == nullptr || !queue->max_time) return {};
+  if (!spec.time_limit) spec.time_limit = queue->max_time;
+  if (*spec.time_limit <= *queue->max_time) return {};
+  return fail(ErrorCode::kNeverFits, fmt::format("time: asked {}, queue '{}' allows at most {}",
+                                                 format_duration(*spec.time_limit), queue->name,
+                                                 format_duration(*queue->max_time)));
+}
+
 }  // namespace
 
 void ControllerState::submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs,
                              Time now) {
+  auto admitted = admit_all(caller, std::move(specs));
+  if (!admitted) return effects_.replies.push_back({request, fail(admitted)});
+  if (const auto entered = enter_all(*admitted, now); !entered)
+    return effects_.replies.push_back({request, fail(entered)});
+  Submitted submitted;
+  for (auto& [known, spec] : *admitted) {
+    if (!known) {
+      // Twice in one call: the first of them has just been added.
+      known = find_repeated({.owner = spec.owner}, spec);
+    }
+    if (known) {
+      submitted.jobs.push_back(*known);
+      continue;
+    }
+    last_job_.value += 1;
+    add_job(last_job_, std::move(spec), now);
+    submitted.jobs.push_back(last_job_);
+  }
+  effects_.replies.push_back({request, std::move(submitted)});
+}
+
+Result<ControllerState::Admitted> ControllerState::admit_all(const Caller& caller,
+                                                             std::vector<JobSpec> specs) const {
   // A repetition is answered before anything is checked: the first time decided.
-  std::vector<std::pair<std::optional<JobId>, JobSpec>> admitted;
+  Admitted admitted;
   std::size_t fresh = 0;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (const auto known = find_repeated(caller, specs[i])) {
@@ -150,27 +253,36 @@ void ControllerState::submit(RequestId request, const Caller& caller, std::vecto
       continue;
     }
     auto spec = admit(caller, std::move(specs[i]));
-    if (!spec) {
-      Error error = spec.error();
-      if (specs.size() > 1) {
-        error.text = fmt::format("job {} of {}: {}", i + 1, specs.size(), error.text);
-      }
-      return effects_.replies.push_back({request, std::unexpected(std::move(error))});
-    }
+    if (!spec) return std::unexpected(numbered(spec.error(), i, specs.size()));
     admitted.emplace_back(std::nullopt, std::move(*spec));
     ++fresh;
   }
   if (jobs_.size() + fresh > config_.max_jobs) {
-    return effects_.replies.push_back(
-        {request, fail(ErrorCode::kTryAgain,
-                       fmt::format("{} jobs wait or run, the limit is {}; try again in 60 s",
-                                   jobs_.size(), config_.max_jobs))});
+    return fail(ErrorCode::kTryAgain,
+                fmt::format("{} jobs wait or run, the limit is {}; try again in 60 s", jobs_.size(),
+                            config_.max_jobs));
   }
-  Submitted submitted;
-  for (auto& [known, spec] : admitted) {
-    submitted.jobs.push_back(known ? *known : add_job(std::move(spec), now));
+  return admitted;
+}
+
+Result<> ControllerState::enter_all(Admitted& admitted, Time now) {
+  std::set<std::string> tokens;
+  JobId id = last_job_;
+  for (std::size_t i = 0; i < admitted.size(); ++i) {
+    const auto& [known, spec] = admitted[i];
+    if (known || (!spec.client_token.empty() && !tokens.insert(spec.client_token).second)) continue;
+    ++id.value;
+    const auto entered = core_->submit(now, facts_of(id, spec));
+    if (entered) continue;
+    for (JobId other = id; --other.value > last_job_.value;)
+      core_->end(now, other, sched::Ended::kOtherwise);
+    Error error = entered.error();
+    // What no node has is said by nodes; the rest by limits.
+    if (const auto fit = check_fit(spec); !fit && error.code == ErrorCode::kNeverFits)
+      error = fit.error();
+    return std::unexpected(numbered(std::move(error), i, admitted.size()));
   }
-  effects_.replies.push_back({request, std::move(submitted)});
+  return {};
 }
 
 std::optional<JobId> ControllerState::find_repeated(const Caller& caller,
@@ -186,7 +298,10 @@ Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const
   for (const auto& ok : {check_form(spec), check_sizes(spec), check_offers(caller, spec)}) {
     if (!ok) return fail(ok);
   }
-  if (auto ok = choose_line(spec); !ok) return fail(ok);
+  if (auto ok = choose_line(caller, spec); !ok) return fail(ok);
+  const QueueConfig* queue = config_.teams.find_queue(spec.queue);
+  if (auto ok = resolve_class(config_.teams, queue, spec); !ok) return fail(ok);
+  if (auto ok = apply_max_time(queue, spec); !ok) return fail(ok);
   for (const auto& [option, names] :
        {std::pair("nodelist", &spec.nodes_wanted), std::pair("exclude", &spec.nodes_avoided)}) {
     for (const std::string& name : *names) {
@@ -196,30 +311,45 @@ Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const
       }
     }
   }
-  if (auto ok = check_fit(spec); !ok) return fail(ok);
   return spec;
 }
 
 // The team and the queue of the job: the named ones, else the only ones that there can be.
-Result<> ControllerState::choose_line(JobSpec& spec) const {
-  if (spec.team.empty()) {
-    const auto named = std::ranges::find(config_.queues, spec.queue, &QueueOf::name);
-    if (named != config_.queues.end()) spec.team = named->team;
+Result<> ControllerState::choose_line(const Caller& caller, JobSpec& spec) const {
+  const TeamsConfig& teams = config_.teams;
+  if (const QueueConfig* named = teams.find_queue(spec.queue); named && spec.team.empty())
+    spec.team = named->team;
+  if (const TeamConfig* named = teams.find_team(spec.team);
+      named != nullptr && !may_use(named->access, caller))
+    return no_access("team", named->name, named->access, caller);
+  std::vector<std::string> mine;
+  std::vector<std::string> all;
+  for (const TeamConfig& team : teams.teams) {
+    all.push_back(team.name);
+    if (may_use(team.access, caller)) mine.push_back(team.name);
   }
-  auto team = choose_name("team", spec.team, config_.teams);
+  auto team = choose_name("team", spec.team, spec.team.empty() && !mine.empty() ? mine : all);
   if (!team) return fail(team);
   spec.team = std::move(*team);
+  return choose_queue(caller, spec);
+}
+
+Result<> ControllerState::choose_queue(const Caller& caller, JobSpec& spec) const {
   std::vector<std::string> open;
-  for (const QueueOf& queue : config_.queues) {
-    if (queue.team.empty() || queue.team == spec.team) open.push_back(queue.name);
-    if (queue.name != spec.queue || queue.team.empty() || queue.team == spec.team) continue;
+  for (const QueueConfig& queue : config_.teams.queues) {
+    const bool is_teams = queue.team.empty() || queue.team == spec.team;
+    const bool is_open = is_teams && may_use(queue.access, caller);
+    if (is_open) open.push_back(queue.name);
+    if (queue.name != spec.queue || is_open) continue;
+    if (is_teams) return no_access("queue", queue.name, queue.access, caller);
     return fail(ErrorCode::kPermissionDenied,
                 fmt::format("queue: '{}' takes the jobs of team '{}' only, not of '{}'", queue.name,
                             queue.team, spec.team));
   }
-  if (open.empty() && !config_.queues.empty()) {
+  if (open.empty() && !config_.teams.queues.empty()) {
     return fail(ErrorCode::kPermissionDenied,
-                fmt::format("queue: team '{}' has none; teams.d must give it one", spec.team));
+                fmt::format("queue: team '{}' has none that {} may use; teams.d must give it one",
+                            spec.team, caller.owner.user));
   }
   auto queue = choose_name("queue", spec.queue, open);
   if (!queue) return fail(queue);
@@ -227,8 +357,7 @@ Result<> ControllerState::choose_line(JobSpec& spec) const {
   return {};
 }
 
-// Refused at once if it could not start on the empty, healthy cluster (Q6), naming what is
-// possible.
+// What no set of nodes has, even when empty and healthy (Q6), naming what is possible.
 Result<> ControllerState::check_fit(const JobSpec& spec) const {
   const ComponentSpec& part = spec.component();
   std::uint32_t allowed = 0;
@@ -249,7 +378,14 @@ Result<> ControllerState::check_fit(const JobSpec& spec) const {
       type_exists = true;
       most.gpus = std::max(most.gpus, node.resources.gpus);
     }
-    if (sched::demand_on(node.resources, part.per_node, part.ranks_per_node)) ++fitting;
+    const bool fits =
+        part.per_node.gpus.devices() <= node.resources.gpus &&
+        (part.per_node.gpu_type.empty() || part.per_node.gpu_type == node.resources.gpu_type) &&
+        part.per_node.cpus <= node.resources.cpus &&
+        (part.per_node.whole_node || part.per_node.gpus.value > 0 ||
+         part.ranks_per_node <= node.resources.cpus) &&
+        part.per_node.memory <= node.resources.memory;
+    if (fits) ++fitting;
   }
   const auto never = [](std::string text) { return fail(ErrorCode::kNeverFits, std::move(text)); };
   if (part.nodes > allowed) {
@@ -275,11 +411,7 @@ Result<> ControllerState::check_fit(const JobSpec& spec) const {
   return {};
 }
 
-JobId ControllerState::add_job(JobSpec spec, Time now) {
-  // Twice in one call: the first of them has just been added.
-  if (const auto known = find_repeated({.owner = spec.owner}, spec)) return *known;
-  last_job_.value += 1;
-  const JobId id = last_job_;
+void ControllerState::add_job(JobId id, JobSpec spec, Time now) {
   if (!spec.client_token.empty()) {
     tokens_.emplace(std::pair(spec.owner.uid, spec.client_token), id);
     token_ages_.push_back({now, spec.owner.uid, spec.client_token});
@@ -295,7 +427,6 @@ JobId ControllerState::add_job(JobSpec spec, Time now) {
   new_jobs_.insert(id);
   touch(jobs_.emplace(id, std::move(live)).first->second);
   pass_due_ = true;
-  return id;
 }
 
 void ControllerState::cancel(RequestId request, const Caller& caller,

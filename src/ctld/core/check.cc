@@ -42,6 +42,17 @@ std::optional<std::string> check_gang(const Job& job, const Attempt& attempt) {
   return std::nullopt;
 }
 
+// What the controller and its scheduling core believe of a job agree.
+std::optional<std::string> check_stage(const Job& job, std::optional<sched::Stage> stage) {
+  const bool holds = stage == sched::Stage::kRunning || stage == sched::Stage::kSignalled;
+  if (is_final(job.state) ? !stage : stage && is_placed(job.state) == holds) return std::nullopt;
+  return fmt::format("job {} is {}, but the scheduling core has it {}", job.id.value,
+                     job_state_name(job.state),
+                     !stage  ? "not at all"
+                     : holds ? "on its nodes"
+                             : "waiting");
+}
+
 }  // namespace
 
 std::optional<std::string> ControllerState::check() const {
@@ -59,6 +70,7 @@ std::optional<std::string> ControllerState::check() const {
     if (is_final(job.state) && job.cause.code == CauseCode::kNone) {
       return fmt::format("S9: job {} ended without a cause", id.value);
     }
+    if (auto broken = check_stage(job, core_->stage(id))) return broken;
     if (!is_placed(job.state)) continue;
     if (auto broken = check_shares(job, *live.attempt, devices, held)) return broken;
     if (auto broken = check_gang(job, *live.attempt)) return broken;
@@ -69,9 +81,9 @@ std::optional<std::string> ControllerState::check() const {
     if (used.cpus > total.cpus || used.memory > total.memory) {
       return fmt::format("S3: node {} is overcommitted", on.node.config.name);
     }
-    if (total.cpus - used.cpus != on.free.free_cpus) {
+    if (total.cpus - used.cpus != on.free.cpus) {
       return fmt::format("node {}: {} CPUs are free by rows, {} by count", on.node.config.name,
-                         total.cpus - used.cpus, on.free.free_cpus);
+                         total.cpus - used.cpus, on.free.cpus);
     }
   }
   return std::nullopt;

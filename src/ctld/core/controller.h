@@ -25,22 +25,18 @@
 #include "model/agent_protocol.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/teams.h"
+#include "sched/facts.h"
 
 namespace artel::ctld {
 
 class ControllerState;
 
-/// A queue of teams.d. `team` empty: it takes the jobs of all teams.
-struct QueueOf {
-  std::string name;
-  std::string team;
-};
-
 struct ControllerConfig {
   std::string cluster;
   std::vector<NodeConfig> nodes;
-  std::vector<std::string> teams;  // empty: any name is accepted
-  std::vector<QueueOf> queues;     // empty: any name is accepted
+  TeamsConfig teams;
+  sched::Policy policy;
   std::uint16_t master_port_first = 29400;
   std::uint16_t master_port_last = 30399;
   Duration prepare_timeout{std::chrono::seconds{60}};
@@ -54,6 +50,7 @@ struct ControllerConfig {
 struct Caller {
   Owner owner;
   bool is_operator{};
+  std::vector<std::string> groups{};  // that the account is in, for access lists
 };
 
 class Controller {

@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "ctld/core/state.h"
 #include "model/output_path.h"
-#include "sched/fit.h"
 
 namespace artel::ctld {
 namespace {
@@ -37,6 +36,13 @@ JobState outcome_of(const Cause& cause) {
     case CauseCode::kPrepareTimeout:
     case CauseCode::kRetriesSpent:
       return JobState::kBootFail;
+    case CauseCode::kPreempted:
+      return JobState::kPreempted;
+    case CauseCode::kDeadline:
+      return JobState::kDeadline;
+    case CauseCode::kDependencyNeverMet:
+    case CauseCode::kMaxWait:
+      return JobState::kCancelled;
   }
   return JobState::kFailed;
 }
@@ -57,6 +63,8 @@ Retry retry_of(Job& job, JobState outcome) {
 }
 
 bool may_retry(LiveJob& live, JobState outcome) {
+  if (outcome == JobState::kPreempted)  // T2: nobody sits there any more
+    return live.job.spec->requeue && live.job.spec->kind != JobKind::kInteractive;
   const Retry retry = retry_of(live.job, outcome);
   return retry.used != nullptr && *retry.used < retry.allowed;
 }
@@ -93,20 +101,22 @@ std::uint16_t ControllerState::lease_port(NodeId node) {
   return 0;  // more attempts on this node than ports: these go without
 }
 
-void ControllerState::place(LiveJob& live, std::vector<NodeShare> shares, Time now) {
+void ControllerState::place(LiveJob& live, const std::vector<sched::Share>& shares, Time now) {
   live.job.last_attempt.value += 1;
   live.job.wait = {};
-  live.retry_at = std::nullopt;
+  live.wait = {};
   Attempt attempt{.key = {live.job.id, TaskIndex{0}, live.job.last_attempt}, .allocated_at = now};
   attempt.master_port = lease_port(shares.front().node);
   attempt.step_key = step_keys_();
+  const bool whole = live.job.spec->component().per_node.whole_node;
   std::string names;
-  for (NodeShare& share : shares) {
-    sched::occupy(entry(share.node).free, share);
-    names += (names.empty() ? "" : ",") + entry(share.node).node.config.name;
-    attempt.parts.push_back({.share = std::move(share)});
+  for (const sched::Share& share : shares) {
+    NodeEntry& on = entry(share.node);
+    names += (names.empty() ? "" : ",") + on.node.config.name;
+    attempt.parts.push_back({.share = take(on.free, on.node.config.resources, share, whole)});
   }
   live.attempt = std::move(attempt);
+  any_placed_ = true;
   move_to(live, JobState::kAllocated);
   event(now, "allocate", live.job.id, "artel-ctld", names);
   for (std::size_t i = 0; i < live.attempt->parts.size(); ++i) {
@@ -133,7 +143,7 @@ LaunchSpec ControllerState::launch_spec(const LiveJob& live, std::size_t index) 
                   .working_directory = job.working_directory,
                   .attached = job.attached,
                   .time_limit = job.time_limit,
-                  .grace = job.grace,
+                  .grace = job.time_to_end(),
                   .gpus = share.gpus,
                   .cpus = share.cpus,
                   .memory = share.memory,
@@ -192,6 +202,7 @@ void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time 
   if (live.job.spec->time_limit) {
     live.attempt->limit_end = *live.attempt->started_at + *live.job.spec->time_limit;
   }
+  core_->begin_run(now, live.job.id, live.attempt->limit_end);
   set_timer(live, overdue_at(live));
   if (live.job.state == JobState::kPreparing) move_to(live, JobState::kRunning);
 }
@@ -206,7 +217,7 @@ void ControllerState::forgive(NodeEntry& on) {
 // The nodes keep the limit themselves; this is for one that does not.
 std::optional<Time> ControllerState::overdue_at(const LiveJob& live) const {
   if (!live.attempt->limit_end) return std::nullopt;
-  return *live.attempt->limit_end + live.job.spec->grace + config_.prepare_timeout;
+  return *live.attempt->limit_end + live.job.spec->time_to_end() + config_.prepare_timeout;
 }
 
 void ControllerState::blame(const Cause& cause) {
@@ -240,9 +251,11 @@ void ControllerState::end_attempt(LiveJob& live, const Cause& cause, bool immedi
     part.phase = NodePhase::kEnding;
     send(part.share.node, EndAttempt{attempt.key, cause, immediately});
   }
+  core_->leave(now, live.job.id,
+               now + (immediately ? Duration::zero() : live.job.spec->time_to_end()));
   move_to(live, JobState::kCompleting);
   touch(live);
-  set_timer(live, now + live.job.spec->grace + config_.prepare_timeout);
+  set_timer(live, now + live.job.spec->time_to_end() + config_.prepare_timeout);
   finish_if_done(live, now);
 }
 
@@ -265,7 +278,9 @@ void ControllerState::close_part(LiveJob& live, NodePart& part, NodeEnd end, Tim
   }
   part.end = std::move(end);
   part.phase = NodePhase::kEnded;
-  sched::release(entry(part.share.node).free, part.share);
+  NodeEntry& on = entry(part.share.node);
+  release(on.free, on.node.config.resources, part.share);
+  core_->give_back(now, live.job.id, part.share.node);
   pass_due_ = true;
   touch(live);
 }
@@ -286,6 +301,7 @@ void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Tim
   close_part(live, part, std::move(end), now, kept);
   const bool ended_well = outcome_of(cause) == JobState::kCompleted;
   if (!ended_well) return end_attempt(live, cause, false, now);
+  core_->leave(now, live.job.id, now);
   move_to(live, JobState::kCompleting);
   set_timer(live, now + config_.prepare_timeout);
   finish_if_done(live, now);
@@ -322,7 +338,12 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
                                       .text = fmt::format("{} could not be asked any more", name)}},
                now, false);
   }
-  if (attempt.outcome == JobState::kPending) {
+  // All of it had ended well before it heard that it should leave.
+  const bool was_done = attempt.outcome == JobState::kPreempted &&
+                        std::ranges::all_of(attempt.parts, [](const NodePart& part) {
+                          return outcome_of(part.end->cause) == JobState::kCompleted;
+                        });
+  if (attempt.outcome == JobState::kPending || was_done) {
     attempt.outcome = JobState::kCompleted;
     attempt.cause = well;
   }
@@ -337,7 +358,7 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
   move_to(live, JobState::kCompleting);
   const JobState outcome = attempt.outcome;
   const Cause cause = attempt.cause;
-  if (requeue_follows) return requeue(live, cause, now);
+  if (requeue_follows && !was_done) return requeue(live, cause, now);
   // A run that failed by itself just before it was cancelled keeps its own end.
   const bool gave_way = is_cancelled(live) && may_retry(live, outcome);
   if (gave_way) return make_final(live, JobState::kCancelled, live.job.cause, now);
@@ -346,23 +367,40 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
 
 void ControllerState::requeue(LiveJob& live, const Cause& cause, Time now) {
   const JobState outcome = live.attempt->outcome;
-  ++*retry_of(live.job, outcome).used;
-  if (const auto id = find_node(cause.node); id && outcome != JobState::kFailed) {
-    live.job.excluded.push_back(*id);
+  const JobId id = live.job.id;
+  std::optional<Time> retry_at;
+  // An eviction is nobody's fault: it costs no retry, and the core knows how long it backs off.
+  if (outcome != JobState::kPreempted) {
+    ++*retry_of(live.job, outcome).used;
+    // One second at first, doubled each time: a fault that stays must not turn into a storm of
+    // launches.
+    retry_at = now + std::chrono::seconds{std::int64_t{1}
+                                          << std::min(live.job.last_attempt.value - 1, 6U)};
   }
+  if (const auto node = find_node(cause.node);
+      node && outcome != JobState::kFailed && outcome != JobState::kPreempted) {
+    live.job.excluded.push_back(*node);
+    core_->mark(now, id, *node);
+  }
+  core_->requeue(now, id, retry_at);
   move_to(live, JobState::kPending);
-  // One second at first, doubled each time: a fault that stays must not turn into a storm of
-  // launches.
-  live.retry_at =
-      now + std::chrono::seconds{std::int64_t{1} << std::min(live.job.last_attempt.value - 1, 6U)};
-  live.job.wait = WaitReason{.code = WaitCode::kRequeued,
+  live.wait = {};
+  live.job.wait = WaitReason{.code = retry_at ? WaitCode::kRequeued : WaitCode::kNotConsidered,
                              .nodes_wanted = live.job.spec->component().nodes,
-                             .planned_start = live.retry_at};
-  set_timer(live, live.retry_at);
-  event(now, "requeue", live.job.id, "artel-ctld", describe(cause));
+                             .planned_start = {},
+                             .until = retry_at,
+                             .where = {},
+                             .numbers = {}};
+  pass_due_ = true;
+  set_timer(live, std::nullopt);
+  event(now, "requeue", id, "artel-ctld", describe(cause));
 }
 
 void ControllerState::make_final(LiveJob& live, JobState state, const Cause& cause, Time now) {
+  const auto how =
+      state == JobState::kCompleted ? sched::Ended::kCompleted : sched::Ended::kOtherwise;
+  // Those that the core has given up it has forgotten already.
+  if (core_->stage(live.job.id)) core_->end(now, live.job.id, how);
   live.job.cause = cause;
   live.job.ended_at = now;
   live.job.wait = {};

@@ -1,5 +1,8 @@
 // Timers and the scheduling pass.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -13,15 +16,6 @@ namespace {
 // them costs.
 Duration pass_distance(std::size_t pending) {
   return Duration{static_cast<std::int64_t>(pending / 2000)};
-}
-
-std::vector<NodeId> ids_of(const std::vector<std::string>& names, const ControllerState& state) {
-  std::vector<NodeId> ids;
-  for (const std::string& name : names) {
-    if (const auto id = state.find_node(name)) ids.push_back(*id);
-  }
-  std::ranges::sort(ids);
-  return ids;
 }
 
 }  // namespace
@@ -38,16 +32,28 @@ void ControllerState::tick(Time now) {
     tokens_.erase(std::pair(token_ages_.front().uid, token_ages_.front().token));
     token_ages_.pop_front();
   }
+  if (nodes_due_ && *nodes_due_ <= now) {
+    nodes_due_.reset();
+    tell_health(true, now);  // claims wait no longer for nodes that did not come back (E2)
+    pass_due_ = true;
+  }
+  if (wake_at_ && *wake_at_ <= now) pass_due_ = true;
   if (pass_due_ && (!pass_at_ || *pass_at_ <= now)) run_pass(now);
+  if (past_due_ && *past_due_ <= now) store_past(now);
 }
 
 std::optional<Time> ControllerState::next_tick() const {
   std::optional<Time> next;
-  if (!timers_.empty()) next = timers_.begin()->first;
-  if (pass_due_) {
-    const Time pass = pass_at_.value_or(Time{});
-    next = next ? std::min(*next, pass) : pass;
-  }
+  const auto add = [&next](std::optional<Time> time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  if (!timers_.empty()) add(timers_.begin()->first);
+  add(nodes_due_);
+  // Nothing of the past changes that a start could not compute while nothing runs.
+  if (any_placed_) add(past_due_);
+  const Time soonest = pass_at_.value_or(Time{});
+  if (wake_at_) add(std::max(*wake_at_, soonest));
+  if (pass_due_) add(soonest);
   return next;
 }
 
@@ -60,10 +66,6 @@ void ControllerState::run_timers(Time now) {
 }
 
 void ControllerState::timer_fired(LiveJob& live, Time now) {
-  if (live.job.state == JobState::kPending) {
-    pass_due_ = true;  // may be tried again
-    return;
-  }
   if (!is_placed(live.job.state) || !live.attempt) return;
   Attempt& attempt = *live.attempt;
   const Time again = now + config_.prepare_timeout;
@@ -79,7 +81,7 @@ void ControllerState::timer_fired(LiveJob& live, Time now) {
                        true, now);
   }
   if (live.job.state == JobState::kRunning) {
-    if (attempt.limit_end && now >= *attempt.limit_end + live.job.spec->grace) {
+    if (attempt.limit_end && now >= *attempt.limit_end + live.job.spec->time_to_end()) {
       return end_attempt(live, Cause{.actor = Actor::kLimit, .code = CauseCode::kTimeLimit}, true,
                          now);
     }
@@ -91,72 +93,76 @@ void ControllerState::timer_fired(LiveJob& live, Time now) {
   finish_if_done(live, now);
 }
 
-sched::PendingView ControllerState::pending_view(const LiveJob& live) const {
-  const JobSpec& spec = *live.job.spec;
-  const ComponentSpec& part = spec.component();
-  sched::PendingView out{.id = live.job.id,
-                         .priority = spec.priority,
-                         .order = to_ms(live.job.submitted_at),
-                         .nodes = part.nodes,
-                         .ranks_per_node = part.ranks_per_node,
-                         .per_node = part.per_node,
-                         .limit = spec.time_limit};
-  if (!spec.nodes_wanted.empty()) out.only = ids_of(spec.nodes_wanted, *this);
-  if (!spec.nodes_avoided.empty()) out.avoid = ids_of(spec.nodes_avoided, *this);
-  // Nodes that failed this job are avoided while enough others are up.
-  const auto others = std::ranges::count_if(nodes_, [&](const NodeEntry& on) {
-    const NodeId id = on.node.id;
-    return on.free.usable && !std::ranges::binary_search(out.avoid, id) &&
-           (!out.only || std::ranges::binary_search(*out.only, id)) &&
-           std::ranges::find(live.job.excluded, id) == live.job.excluded.end();
-  });
-  if (!live.job.excluded.empty() && static_cast<std::size_t>(others) >= part.nodes) {
-    out.avoid.insert(out.avoid.end(), live.job.excluded.begin(), live.job.excluded.end());
-    std::ranges::sort(out.avoid);
+void ControllerState::preempt(LiveJob& live, JobId by, Time now) {
+  const sched::EvictionRecord record = core_->evictions(live.job.id);
+  live.job.standing = {record.evictions, record.backoff_until};
+  Cause cause{.actor = Actor::kPreemption, .code = CauseCode::kPreempted};
+  cause.text = "evicted for a reservation";
+  if (const auto winner = jobs_.find(by); winner != jobs_.end()) {
+    cause.actor_name = fmt::format("job {}", by.value);
+    cause.text =
+        fmt::format("evicted for job {} of team {}", by.value, winner->second.job.spec->team);
   }
-  return out;
+  event(now, "preempt", live.job.id, "artel-ctld", cause.text);
+  // Whoever is on the way out already needs no second order.
+  if (is_placed(live.job.state) && live.job.state != JobState::kCompleting)
+    end_attempt(live, cause, false, now);
 }
 
-sched::ClusterView ControllerState::view(Time now) const {
-  sched::ClusterView out{.now = now, .nodes = {}, .pending = {}, .running = {}};
-  out.nodes.reserve(nodes_.size());
-  for (const NodeEntry& on : nodes_) out.nodes.push_back(on.free);
-  for (const auto& [id, live] : jobs_) {
-    if (live.job.state == JobState::kPending && (!live.retry_at || *live.retry_at <= now)) {
-      out.pending.push_back(pending_view(live));
-    } else if (is_placed(live.job.state) && live.attempt) {
-      sched::RunningView run{.id = id, .limit_end = live.attempt->limit_end, .shares = {}};
-      if (!run.limit_end && live.job.spec->time_limit) {
-        // Not started yet: allocation and the preparing time so far count (the limit runs from the
-        // first process).
-        run.limit_end = now + *live.job.spec->time_limit;
-      }
-      for (const NodePart& part : live.attempt->parts) {
-        if (part.phase != NodePhase::kEnded) run.shares.push_back(part.share);
-      }
-      out.running.push_back(std::move(run));
-    }
+void ControllerState::give_up(const sched::GivenUp& decision, Time now) {
+  LiveJob& live = jobs_.at(decision.job);
+  Cause cause{.actor = Actor::kSystem, .code = CauseCode::kDependencyNeverMet};
+  JobState state = JobState::kCancelled;
+  if (decision.cause == sched::GiveUp::kMaxWait) cause.code = CauseCode::kMaxWait;
+  if (decision.cause == sched::GiveUp::kDeadline) {
+    cause.code = CauseCode::kDeadline;
+    state = JobState::kDeadline;
   }
-  return out;
+  make_final(live, state, cause, now);
 }
 
-void ControllerState::run_pass(Time now) {
-  pass_due_ = false;
-  for (NodeEntry& on : nodes_) {
-    on.free.usable = on.node.contact == NodeContact::kUp && !on.node.drained && on.strays.empty();
+void ControllerState::carry_out(const sched::Decision& decision, Time now) {
+  if (const auto* started = std::get_if<sched::Started>(&decision)) {
+    place(jobs_.at(started->job), started->shares, now);
+  } else if (const auto* signalled = std::get_if<sched::Signalled>(&decision)) {
+    preempt(jobs_.at(signalled->job), signalled->by, now);
+  } else {
+    give_up(std::get<sched::GivenUp>(decision), now);
   }
-  const sched::ClusterView before = view(now);
-  sched::Plan plan = sched::make_plan(before);
-  pass_at_ = now + pass_distance(before.pending.size());
-  for (sched::Start& start : plan.starts) place(jobs_.at(start.job), std::move(start.shares), now);
-  for (sched::Waiting& waiting : plan.waiting) {
-    LiveJob& live = jobs_.at(waiting.job);
-    if (live.job.wait == waiting.reason) continue;
+}
+
+void ControllerState::show_reasons(std::size_t& pending) {
+  for (auto& [id, live] : jobs_) {
+    if (live.job.state > JobState::kPending) continue;
+    ++pending;
+    const sched::Wait wait = core_->wait(id);
+    if (live.wait == wait && live.job.wait.code != WaitCode::kNotConsidered) continue;
+    live.wait = wait;
     // Reasons are computed anew after a start, so they are shown but not stored.
-    live.job.wait = std::move(waiting.reason);
+    live.job.wait = layout_->reason(wait, live.job.spec->component().nodes);
     live.view = nullptr;
     snapshot_ = nullptr;
   }
+}
+
+void ControllerState::run_pass(Time now) {
+  tell_health(false, now);
+  core_->end_reservations(now);
+  std::vector<sched::Decision> decisions = core_->begin_reservations(now);
+  std::ranges::move(core_->pass(now), std::back_inserter(decisions));
+  // Passes repeat until one decides nothing; facts that come between two of them are heard.
+  pass_due_ = !decisions.empty();
+  if (!pass_due_) {
+    decisions = core_->end_waits(now);
+    pass_due_ = !decisions.empty();
+  }
+  for (const sched::Decision& decision : decisions) carry_out(decision, now);
+  store_claims();
+  std::size_t pending = 0;
+  show_reasons(pending);
+  any_placed_ = jobs_.size() > pending;
+  pass_at_ = now + pass_distance(pending);
+  wake_at_ = core_->next_wake(now);
 }
 
 }  // namespace artel::ctld

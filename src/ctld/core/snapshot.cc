@@ -16,8 +16,9 @@ std::shared_ptr<const Job> Snapshot::find(JobId id) const {
 std::vector<std::shared_ptr<const Job>> in_scheduling_order(const Snapshot& snapshot) {
   auto jobs = snapshot.jobs;
   std::ranges::sort(jobs, {}, [](const std::shared_ptr<const Job>& job) {
-    return std::tuple(!is_placed(job->state), -std::int64_t{job->spec->priority}, job->submitted_at,
-                      job->id);
+    return std::tuple(!is_placed(job->state),
+                      -std::int64_t{job->spec->class_priority} - job->spec->priority,
+                      job->submitted_at, job->id);
   });
   return jobs;
 }

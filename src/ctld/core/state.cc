@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "sched/fit.h"
 
 namespace artel::ctld {
 namespace {
@@ -13,18 +12,6 @@ namespace {
 // How long a final job is still shown from memory. Its row is durable within one commit; this
 // covers a slow disk.
 constexpr Duration kRecentFor{std::chrono::seconds{10}};
-
-sched::NodeView free_view(NodeId id, const NodeResources& total) {
-  sched::NodeView view{.id = id,
-                       .usable = false,
-                       .empty = true,
-                       .total = total,
-                       .free_cpus = total.cpus,
-                       .free_memory = total.memory};
-  view.free_gpus = total.gpus >= sched::kMaxGpusPerNode ? ~std::uint64_t{0}
-                                                        : (std::uint64_t{1} << total.gpus) - 1;
-  return view;
-}
 
 }  // namespace
 
@@ -36,7 +23,7 @@ ControllerState::ControllerState(ControllerConfig config, StoredState stored,
     node_ids_.emplace(node.name, id);
     NodeEntry entry;
     entry.node = Node{.id = id, .config = node, .contact_since = now};
-    entry.free = free_view(id, node.resources);
+    entry.free = all_free(node.resources);
     entry.next_port = config_.master_port_first;
     nodes_.push_back(std::move(entry));
   }
@@ -44,6 +31,7 @@ ControllerState::ControllerState(ControllerConfig config, StoredState stored,
 }
 
 void ControllerState::restore(StoredState stored, Time now) {
+  make_core(stored, now);
   last_job_ = stored.last_job;
   unreadable_ = {stored.unreadable.begin(), stored.unreadable.end()};
   for (NodeRow& row : stored.nodes) {
@@ -64,6 +52,7 @@ void ControllerState::restore(StoredState stored, Time now) {
     live.job = std::move(job);
     if (live.job.attempt) live.attempt = *live.job.attempt;
     live.job.attempt = nullptr;
+    any_placed_ = any_placed_ || is_placed(live.job.state);
     if (!is_placed(live.job.state)) {
       live.job.wait.code =
           live.job.state == JobState::kHeld ? WaitCode::kHeld : WaitCode::kNotConsidered;
@@ -72,7 +61,7 @@ void ControllerState::restore(StoredState stored, Time now) {
     LiveJob& kept = jobs_.emplace(id, std::move(live)).first->second;
     if (!is_placed(kept.job.state) || !kept.attempt) continue;
     for (const NodePart& part : kept.attempt->parts) {
-      if (part.phase != NodePhase::kEnded) sched::occupy(entry(part.share.node).free, part.share);
+      if (part.phase != NodePhase::kEnded) occupy(entry(part.share.node).free, part.share);
     }
     if (kept.attempt->master_port != 0) {
       entry(kept.attempt->parts.front().share.node).ports.insert(kept.attempt->master_port);
@@ -86,6 +75,7 @@ void ControllerState::restore(StoredState stored, Time now) {
       set_timer(kept, patience);
     }
   }
+  fill_core(stored.claims, now);
 }
 
 std::optional<NodeId> ControllerState::find_node(std::string_view name) const {
@@ -159,10 +149,10 @@ std::shared_ptr<const Snapshot> ControllerState::snapshot(Time now) {
   for (const NodeEntry& entry : nodes_) {
     Node node = entry.node;
     const NodeResources& has = node.config.resources;
-    node.used.cpus = has.cpus - std::min(has.cpus, entry.free.free_cpus);
-    node.used.memory.value = has.memory.value - std::min(has.memory, entry.free.free_memory).value;
+    node.used.cpus = has.cpus - std::min(has.cpus, entry.free.cpus);
+    node.used.memory.value = has.memory.value - std::min(has.memory, entry.free.memory).value;
     for (std::uint32_t device = 0; device < has.gpus; ++device) {
-      if ((entry.free.free_gpus >> device & 1U) == 0) ++node.used.gpus;
+      if ((entry.free.gpus >> device & 1U) == 0) ++node.used.gpus;
     }
     out->nodes.push_back(std::move(node));
   }

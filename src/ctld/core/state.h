@@ -2,8 +2,8 @@
 // controller.h.
 //
 // Each .cc of this class is one theme: admission (submit, cancel), lifecycle (attempts from
-// placement to end), agents (sessions and reconciliation), pass (scheduling), state (effects,
-// snapshot).
+// placement to end), agents (sessions and reconciliation), pass (timers, decisions), scheduling
+// (what the core is told and what is kept for it), state (effects, snapshot).
 #pragma once
 
 #include <deque>
@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "ctld/core/controller.h"
-#include "sched/cluster_view.h"
-#include "sched/plan.h"
+#include "ctld/core/free_amounts.h"
+#include "ctld/core/layout.h"
+#include "sched/memory.h"
+#include "sched/scheduler.h"
 
 namespace artel::ctld {
 
@@ -29,7 +31,7 @@ inline constexpr std::string_view kRebootDrain = "leftovers: ";
 struct LiveJob {
   Job job;                          // `attempt` is set only in copies for readers
   std::optional<Attempt> attempt;   // the latest
-  std::optional<Time> retry_at;     // not to be placed before
+  sched::Wait wait;                 // as the core gave it last
   std::optional<Time> timer;        // as entered in ControllerState::timers_
   std::shared_ptr<const Job> view;  // copy for readers; null after a change
 };
@@ -37,7 +39,8 @@ struct LiveJob {
 /// A configured node with its session and what is free on it.
 struct NodeEntry {
   Node node;
-  sched::NodeView free;
+  FreeAmounts free;
+  bool usable = false;  // as the core was told
   std::optional<SessionId> session;
   std::set<AttemptKey>
       strays;  // alive on the node but not ours: nothing is placed there until they are gone
@@ -76,13 +79,19 @@ class ControllerState {
   // admission.cc
   Result<JobSpec> admit(const Caller& caller, JobSpec spec) const;
   [[nodiscard]] Result<> check_fit(const JobSpec& spec) const;
-  Result<> choose_line(JobSpec& spec) const;
+  Result<> choose_line(const Caller& caller, JobSpec& spec) const;
+  Result<> choose_queue(const Caller& caller, JobSpec& spec) const;
   Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   [[nodiscard]] std::optional<JobId> find_repeated(const Caller& caller, const JobSpec& spec) const;
-  JobId add_job(JobSpec spec, Time now);
+  /// What the request asks for that is new, in order, and the ids that are known already.
+  using Admitted = std::vector<std::pair<std::optional<JobId>, JobSpec>>;
+  Result<Admitted> admit_all(const Caller& caller, std::vector<JobSpec> specs) const;
+  /// Tells the core of all of them, or of none; ids from last_job_ on.
+  Result<> enter_all(Admitted& admitted, Time now);
+  void add_job(JobId id, JobSpec spec, Time now);
 
   // lifecycle.cc
-  void place(LiveJob& live, std::vector<NodeShare> shares, Time now);
+  void place(LiveJob& live, const std::vector<sched::Share>& shares, Time now);
   [[nodiscard]] LaunchSpec launch_spec(const LiveJob& live, std::size_t index) const;
   void part_ready(LiveJob& live, NodePart& part, std::uint16_t port, Time now);
   /// `kept`: the node says it late, having been out of contact.
@@ -118,8 +127,21 @@ class ControllerState {
   void timer_fired(LiveJob& live, Time now);
   void set_timer(LiveJob& live, std::optional<Time> at);
   void run_pass(Time now);
-  [[nodiscard]] sched::ClusterView view(Time now) const;
-  [[nodiscard]] sched::PendingView pending_view(const LiveJob& live) const;
+  void carry_out(const sched::Decision& decision, Time now);
+  void preempt(LiveJob& live, JobId by, Time now);
+  void give_up(const sched::GivenUp& decision, Time now);
+  void show_reasons(std::size_t& pending);
+
+  // scheduling.cc
+  [[nodiscard]] sched::JobFacts facts_of(JobId id, const JobSpec& spec);
+  [[nodiscard]] std::vector<NodeId> node_ids(const std::vector<std::string>& names) const;
+  [[nodiscard]] sched::Remembered remembered(const LiveJob& live, Time now);
+  void make_core(const StoredState& stored, Time now);
+  void fill_core(const std::vector<sched::Claim>& claims, Time now);
+  /// Tells the core which nodes can be used; `again`: also what it was told before.
+  void tell_health(bool again, Time now);
+  void store_claims();
+  void store_past(Time now);
 
   // state.cc
   void restore(StoredState stored, Time now);
@@ -146,6 +168,16 @@ class ControllerState {
   std::deque<std::pair<Time, std::shared_ptr<const Job>>> recent_;
   JobId last_job_;
   std::set<JobId> unreadable_;  // jobs that the store set aside
+
+  std::unique_ptr<Layout> layout_;
+  std::unique_ptr<sched::Scheduler> core_;
+  std::map<JobId, sched::Claim> claims_;  // as stored
+  std::optional<Time> wake_at_;           // when the core may decide differently without news
+  std::optional<Time> nodes_due_;         // until then nodes may come back after a start
+  std::optional<Time> past_due_;          // when the past of teams and users is stored next
+
+  bool any_placed_ = false;  // some job holds something
+  Time core_begin_;          // what the core counts the past from after a start
 
   bool pass_due_ = true;
   std::optional<Time> pass_at_;  // earliest time of the next pass

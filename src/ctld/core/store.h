@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "model/attempt.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "sched/memory.h"
 
 namespace artel::ctld {
 
@@ -49,7 +51,26 @@ struct EventRow {
   std::string text;
 };
 
-using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow>;
+/// F2: decayed use above the guarantee of a node of the quota tree, named by its path, or decayed
+/// usage of a user, as a share of the cluster at `at`.
+struct PastRow {
+  enum class Of : std::uint8_t { kQuota, kUser };
+  Of of = Of::kQuota;
+  std::string name;
+  double past{};
+  Time at;
+
+  bool operator==(const PastRow&) const = default;
+};
+
+/// A claim; without shares it is there no more.
+struct ClaimRow {
+  sched::Claim claim;
+
+  bool operator==(const ClaimRow&) const = default;
+};
+
+using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow, PastRow, ClaimRow>;
 
 /// What a start needs: jobs that are not final with their latest attempt, nodes, counters.
 struct StoredState {
@@ -58,6 +79,10 @@ struct StoredState {
   std::vector<Job> jobs;          // not final, ascending id
   std::vector<JobId> unreadable;  // set aside: not final, but their rows cannot be read
   std::vector<NodeRow> nodes;
+  std::vector<PastRow> past;
+  std::vector<sched::Claim> claims;  // nodes that are not configured any more are left out
+  /// Thousandths of GPUs x ms of ended attempts by team; of those teams only that were asked for.
+  std::map<std::string, double> used_gpu_ms;
   /// (uid, token, job) of submissions that may still be repeated, oldest first.
   struct Token {
     std::uint32_t uid{};

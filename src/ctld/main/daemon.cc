@@ -7,6 +7,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -82,7 +83,9 @@ Result<OpenStore> open_all(const config::SiteConfig& site, bool first_start) {
   }
   const std::filesystem::path path = site.ctld_state / "state.db";
   OpenStore out;
-  auto store = open_store(path, {.first_start = first_start});
+  const bool has_budgets = std::ranges::any_of(
+      site.teams.teams, [](const TeamConfig& team) { return team.budget.has_value(); });
+  auto store = open_store(path, {.first_start = first_start, .count_used = has_budgets});
   if (!store) return fail(store);
   out.store = std::move(*store);
   std::vector<std::string> names;
@@ -107,9 +110,7 @@ ControllerConfig core_config(const config::SiteConfig& site) {
   out.cluster = site.cluster;
   out.nodes = site.nodes;
   out.teams = site.teams;
-  for (const config::QueueConfig& queue : site.queues) {
-    out.queues.push_back({queue.name, queue.team});
-  }
+  out.policy = site.policy;
   out.master_port_first = site.master_port_first;
   out.master_port_last = site.master_port_last;
   out.prepare_timeout = site.prepare_timeout;
@@ -150,6 +151,7 @@ ServerParts server_parts(OpenStore& opened, const config::SiteConfig& site) {
   out.identify = [socket = site.munge_socket](const std::string& credential) {
     return rpc::identify(credential, socket);
   };
+  out.groups = rpc::groups_of;
   out.fatal = end_for;
   out.idle = [store] { return store->idle(); };
   return out;

@@ -49,8 +49,9 @@ void Login::admit(Call& call, const std::string& peer, const v1::LoginRequest& r
     return;
   }
   wire::to_proto(*owner, *reply.mutable_caller());
-  const bool is_operator = operators_.contains(owner->user);
-  reply.set_token(tokens_.issue(peer, Caller{std::move(*owner), is_operator}, clock_.now()));
+  Caller caller{.owner = *owner, .is_operator = operators_.contains(owner->user)};
+  if (options_.groups) caller.groups = options_.groups(*owner);
+  reply.set_token(tokens_.issue(peer, std::move(caller), clock_.now()));
   reply.set_protocol_version(wire::kProtocolVersion);
   reply.set_cluster(options_.cluster);
   reply.set_version(options_.version);

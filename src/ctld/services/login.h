@@ -29,11 +29,15 @@ class WorkerPool;
 /// The account that made a credential; rpc::identify in the product. May block.
 using Identify = std::function<Result<Owner>(const std::string& credential)>;
 
+/// The names of the groups that the account is in; rpc::groups_of in the product. May block.
+using FindGroups = std::function<std::vector<std::string>(const Owner& owner)>;
+
 struct LoginOptions {
   std::string cluster;
   std::string version;
   std::vector<std::string> operators;
   TokenTable::Options tokens;
+  FindGroups groups;  // null: nobody is in any
 };
 
 class Login {

@@ -69,8 +69,9 @@ class Server::Impl {
                .fatal = std::move(parts.fatal),
                .idle = std::move(parts.idle)},
               {.max_waiting = options_.max_waiting}),
-        login_({options_.cluster, options_.version, options_.operators, {}},
-               std::move(parts.identify), workers_, loop_),
+        login_(
+            {options_.cluster, options_.version, options_.operators, {}, std::move(parts.groups)},
+            std::move(parts.identify), workers_, loop_),
         commands_(loop_, options_.default_output),
         views_(loop_, readers_, hub_),
         waiting_(loop_, readers_),

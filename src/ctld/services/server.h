@@ -45,6 +45,8 @@ struct ServerParts {
   std::vector<std::unique_ptr<StoreReader>> readers;  // one thread each
   /// The account that made a credential; may block.
   std::function<Result<Owner>(const std::string& credential)> identify;
+  /// The names of an account's groups; may block. May be empty: nobody is in any.
+  std::function<std::vector<std::string>(const Owner& owner)> groups;
   /// A commit failed: end the process.
   std::function<void(const Error&)> fatal;
   /// Called on the store thread when nothing was written for a while; its error is fatal too. May

@@ -22,7 +22,7 @@ bool is_damage(const sql::Database& database) {
 
 }  // namespace
 
-Result<StoredState> Loader::load(Duration token_memory) {
+Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
   StoredState state;
   auto last = database_.number(
       "SELECT max(coalesce((SELECT value FROM counter WHERE name = 'last_job'), 0),"
@@ -31,6 +31,10 @@ Result<StoredState> Loader::load(Duration token_memory) {
   state.last_job = JobId{static_cast<std::uint64_t>(*last)};
   if (auto done = load_jobs(state); !done) return fail(done);
   if (auto done = load_nodes(state); !done) return fail(done);
+  if (auto done = load_past(state); !done) return fail(done);
+  if (auto done = load_claims(state); !done) return fail(done);
+  if (count_used)
+    if (auto done = load_used(state); !done) return fail(done);
   if (auto done = load_tokens(state, token_memory); !done) return fail(done);
   if (!missing_nodes_.empty())
     return fail(ErrorCode::kConfig,
@@ -158,6 +162,71 @@ Result<> Loader::load_nodes(StoredState& state) {
       node.drain_reason = "its record in the store cannot be read";
     }
     state.nodes.push_back(std::move(node));
+  }
+}
+
+Result<> Loader::load_past(StoredState& state) {
+  auto query = database_.prepare("SELECT kind, name, past, at_ms FROM past ORDER BY kind, name");
+  if (!query) return fail(query);
+  while (true) {
+    const auto row = query->step();
+    if (!row) return fail(row);
+    if (!*row) return {};
+    Fields fields(*query);
+    PastRow past;
+    past.of = fields.integer() == 0 ? PastRow::Of::kQuota : PastRow::Of::kUser;
+    past.name = fields.text();
+    past.past = fields.real();
+    past.at = fields.time();
+    // A number that cannot be is as good as none: it only orders borrowers.
+    if (past.past >= 0 && past.past <= 1e6) state.past.push_back(std::move(past));
+  }
+}
+
+Result<> Loader::load_claims(StoredState& state) {
+  auto query = database_.prepare(
+      "SELECT claim.job, node, number, gpus_milli, cores, memory_bytes, devices FROM claim "
+      "JOIN job ON job.id = claim.job WHERE final = 0 ORDER BY claim.job, node");
+  if (!query) return fail(query);
+  std::optional<JobId> lost;
+  while (true) {
+    const auto row = query->step();
+    if (!row) return fail(row);
+    if (!*row) return {};
+    Fields fields(*query);
+    const JobId job{fields.number<std::uint64_t>("job")};
+    const auto node = nodes_.find(fields.text());
+    const auto number = fields.number<std::uint64_t>("number");
+    const bool goes_on = !state.claims.empty() && state.claims.back().job == job;
+    if (node == nodes_.end()) {
+      // A claim with a node that is gone is void (E2).
+      if (goes_on) state.claims.pop_back();
+      lost = job;
+      continue;
+    }
+    if (lost == job) continue;
+    if (!goes_on) state.claims.push_back({job, number, {}});
+    sched::Share share{.node = node->second};
+    share.gpus = fields.integer();
+    share.cores = fields.integer();
+    share.memory = fields.integer();
+    share.devices = static_cast<std::uint64_t>(fields.integer());
+    state.claims.back().shares.push_back(share);
+  }
+}
+
+// In thousandths of GPUs, as the core counts; parts that came back earlier count until then.
+Result<> Loader::load_used(StoredState& state) {
+  auto query = database_.prepare(
+      "SELECT job.team, sum(1000.0 * gpu_count * max(0, min(coalesce(n.ended_ms, a.ended_ms), "
+      "a.ended_ms) - a.allocated_ms)) FROM attempt a JOIN attempt_node n USING (job, task, attempt)"
+      " JOIN job ON job.id = a.job WHERE a.ended_ms IS NOT NULL GROUP BY job.team");
+  if (!query) return fail(query);
+  while (true) {
+    const auto row = query->step();
+    if (!row) return fail(row);
+    if (!*row) return {};
+    state.used_gpu_ms.emplace(std::string(query->text(0)), query->real(1));
   }
 }
 

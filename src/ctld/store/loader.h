@@ -20,7 +20,7 @@ class Loader {
       : database_(database), nodes_(nodes), set_aside_(set_aside) {}
 
   /// Tokens come back of the jobs submitted at most `token_memory` before the last one.
-  Result<StoredState> load(Duration token_memory);
+  Result<StoredState> load(Duration token_memory, bool count_used);
 
  private:
   Result<> load_jobs(StoredState& state);
@@ -30,6 +30,9 @@ class Loader {
   /// False: one of its nodes is not configured.
   bool map_nodes(Attempt& attempt, const std::vector<std::string>& names, bool is_open);
   Result<> load_nodes(StoredState& state);
+  Result<> load_past(StoredState& state);
+  Result<> load_claims(StoredState& state);
+  Result<> load_used(StoredState& state);
   Result<> load_tokens(StoredState& state, Duration memory);
 
   sql::Database& database_;

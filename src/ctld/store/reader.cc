@@ -227,6 +227,12 @@ Result<std::unique_ptr<StoreReader>> open_reader(const std::filesystem::path& pa
   if (!kind) return fail(kind);
   if (*kind == StoreKind::kEmpty)
     return fail(ErrorCode::kStorage, fmt::format("store {} is empty", path.string()));
+  if (*kind == StoreKind::kOlder)
+    return fail(
+        ErrorCode::kStorage,
+        fmt::format("store {} is of an earlier version; artel-ctld brings it up to this one "
+                    "at its start",
+                    path.string()));
   return std::unique_ptr<StoreReader>(
       new StoreReader(std::make_unique<StoreReader::Impl>(std::move(*database))));
 }

@@ -93,7 +93,9 @@ void bind_job(sql::Statement& statement, const Job& job, const NameOf& names) {
       .bind(job.retries.node)
       .bind(job.retries.launch)
       .bind(job.last_attempt.value)
-      .bind_text(excluded);
+      .bind_text(excluded)
+      .bind(job.standing.evictions)
+      .bind(to_ms(job.standing.backoff_until));
 }
 
 void bind_attempt(sql::Statement& statement, const Attempt& attempt) {
@@ -177,6 +179,8 @@ void read_job(Fields& fields, Job& job, std::vector<std::string>& excluded) {
     excluded.push_back(names.substr(at, end - at));
     at = end + 1;
   }
+  job.standing.evictions = fields.number<std::uint32_t>("evictions");
+  job.standing.backoff_until = fields.time();
 }
 
 Attempt read_attempt(Fields& fields) {
@@ -261,19 +265,7 @@ bool is_known(NodePhase phase) {
   return false;
 }
 
-bool is_known(WaitCode code) {
-  switch (code) {
-    case WaitCode::kNone:
-    case WaitCode::kNotConsidered:
-    case WaitCode::kHeld:
-    case WaitCode::kResources:
-    case WaitCode::kBackfill:
-    case WaitCode::kNodesDown:
-    case WaitCode::kRequeued:
-      return true;
-  }
-  return false;
-}
+bool is_known(WaitCode code) { return code <= kLastWaitCode; }
 
 bool is_known(Actor actor) {
   switch (actor) {
@@ -309,6 +301,10 @@ bool is_known(CauseCode code) {
     case CauseCode::kOutputFailed:
     case CauseCode::kRetriesSpent:
     case CauseCode::kUnknown:
+    case CauseCode::kPreempted:
+    case CauseCode::kDependencyNeverMet:
+    case CauseCode::kDeadline:
+    case CauseCode::kMaxWait:
       return true;
   }
   return false;

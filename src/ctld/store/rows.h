@@ -22,10 +22,11 @@ namespace artel::ctld {
   "cause_actor, cause_code, cause_name, cause_node, cause_rank, cause_exit_code, cause_signal, " \
   "cause_text"
 /// What changes in a job's life, after its id.
-#define ARTEL_JOB_COLUMNS                                                                \
-  "state, final, ended_ms, wait_code, wait_nodes_wanted, wait_nodes_free, wait_behind, " \
-  "planned_start_ms, " ARTEL_CAUSE_COLUMNS                                               \
-  ", retries_application, retries_node, retries_launch, last_attempt, excluded_nodes"
+#define ARTEL_JOB_COLUMNS                                                                          \
+  "state, final, ended_ms, wait_code, wait_nodes_wanted, wait_nodes_free, wait_behind, "           \
+  "planned_start_ms, " ARTEL_CAUSE_COLUMNS                                                         \
+  ", retries_application, retries_node, retries_launch, last_attempt, excluded_nodes, evictions, " \
+  "backoff_until_ms"
 #define ARTEL_ATTEMPT_COLUMNS                                                             \
   "job, task, attempt, allocated_ms, started_ms, ended_ms, limit_end_ms, start_ordered, " \
   "master_port, step_key, "                                                               \
@@ -58,6 +59,7 @@ class Fields {
   std::int64_t integer() { return statement_.integer(next_++); }
   std::optional<std::int64_t> maybe();
   std::string text() { return std::string(statement_.text(next_++)); }
+  double real() { return statement_.real(next_++); }
   Time time() { return time_from_ms(integer()); }
   std::optional<Time> maybe_time();
   bool flag() { return integer() != 0; }

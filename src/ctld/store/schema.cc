@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -159,6 +161,36 @@ CREATE TABLE event (
 ) STRICT;
 )sql";
 
+/// What each version added to the one before it, from version 2 on. New files go the same way.
+constexpr std::array<const char*, kSchemaVersion - 1> kSteps = {R"sql(
+ALTER TABLE job ADD COLUMN evictions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN backoff_until_ms INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE claim (
+  job INTEGER NOT NULL,
+  node TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  gpus_milli INTEGER NOT NULL,
+  cores INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  devices INTEGER NOT NULL,
+  PRIMARY KEY (job, node)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE past (
+  kind INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  past REAL NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+)sql"};
+
+Result<> run_steps(sql::Database& database, std::int64_t from, std::int64_t to) {
+  for (std::int64_t version = from + 1; version <= to; ++version)
+    if (auto done = database.execute(kSteps.at(static_cast<std::size_t>(version - 2))); !done)
+      return done;
+  return {};
+}
+
 using Objects = std::vector<std::pair<std::string, std::string>>;
 
 /// Name and text of every table and index, in a fixed order.
@@ -179,6 +211,7 @@ Result<Objects> expected_objects() {
   auto model = sql::Database::open(":memory:", sql::Access::kCreate);
   if (!model) return fail(model);
   if (auto done = (*model)->execute(kTables); !done) return fail(done);
+  if (auto done = run_steps(**model, 1, kSchemaVersion); !done) return fail(done);
   return objects(**model);
 }
 
@@ -186,18 +219,19 @@ std::unexpected<Error> unusable(const sql::Database& database, std::string_view 
   return fail(ErrorCode::kStorage, fmt::format("store {}: {}", database.path().string(), what));
 }
 
-Result<> check_version(sql::Database& database) {
+Result<std::int64_t> version_of(sql::Database& database) {
   auto text = database.word("SELECT value FROM meta WHERE key = 'schema_version'");
   if (!text) return fail(text);
-  if (*text == std::to_string(kSchemaVersion)) return {};
-  const bool is_number =
-      !text->empty() && text->find_first_not_of("0123456789") == std::string::npos;
-  if (!is_number) return unusable(database, "it has no schema version; restore the latest backup");
+  std::int64_t version = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), version);
+  if (error != std::errc{} || end != text->data() + text->size() || version < 1)
+    return unusable(database, "it has no schema version; restore the latest backup");
+  if (version <= kSchemaVersion) return version;
   return unusable(
       database,
-      fmt::format("its schema has version {}, this artel-ctld reads version {} only; it was left "
+      fmt::format("its schema has version {}, this artel-ctld reads versions up to {}; it was left "
                   "untouched; start the artel-ctld that wrote it, or a later one",
-                  *text, kSchemaVersion));
+                  version, kSchemaVersion));
 }
 
 }  // namespace
@@ -210,7 +244,9 @@ Result<StoreKind> check_schema(sql::Database& database) {
   if (*id == 0 && found->empty()) return StoreKind::kEmpty;
   if (*id != kApplicationId)
     return unusable(database, "it is a database of another program; name another file");
-  if (auto done = check_version(database); !done) return fail(done);
+  const auto version = version_of(database);
+  if (!version) return fail(version);
+  if (*version < kSchemaVersion) return StoreKind::kOlder;
   const auto expected = expected_objects();
   if (!expected) return fail(expected);
   for (const auto& object : *expected)
@@ -221,16 +257,31 @@ Result<StoreKind> check_schema(sql::Database& database) {
   return StoreKind::kReady;
 }
 
-Result<> create_schema(sql::Database& database) {
+Result<> create_schema(sql::Database& database, std::int64_t version) {
   auto transaction = sql::Transaction::begin(database, "BEGIN IMMEDIATE");
   if (!transaction) return fail(transaction);
   const std::string rows = fmt::format(
       "PRAGMA application_id = {};"
       "INSERT INTO meta VALUES ('schema_version', '{}');"
       "INSERT INTO counter VALUES ('incarnation', 0), ('last_job', 0);",
-      kApplicationId, kSchemaVersion);
+      kApplicationId, version);
   if (auto done = database.execute(kTables); !done) return fail(done);
+  if (auto done = run_steps(database, 1, version); !done) return fail(done);
   if (auto done = database.execute(rows.c_str()); !done) return fail(done);
+  return transaction->commit();
+}
+
+Result<> upgrade_schema(sql::Database& database) {
+  auto transaction = sql::Transaction::begin(database, "BEGIN IMMEDIATE");
+  if (!transaction) return fail(transaction);
+  const auto version = version_of(database);
+  if (!version) return fail(version);
+  if (auto done = run_steps(database, *version, kSchemaVersion); !done) return fail(done);
+  const std::string row =
+      fmt::format("UPDATE meta SET value = '{}' WHERE key = 'schema_version';", kSchemaVersion);
+  if (auto done = database.execute(row.c_str()); !done) return fail(done);
+  const auto kind = check_schema(database);
+  if (!kind) return fail(kind);
   return transaction->commit();
 }
 

@@ -9,18 +9,21 @@
 
 namespace artel::ctld {
 
-inline constexpr std::int64_t kSchemaVersion = 1;
+inline constexpr std::int64_t kSchemaVersion = 2;
 /// "ARTL" in the file's header (PRAGMA application_id).
 inline constexpr std::int64_t kApplicationId = 0x4152'544C;
 
 /// What a file at the store's place is.
-enum class StoreKind : std::uint8_t { kEmpty, kReady };
+/// kOlder: of an earlier version, which upgrade_schema() brings up to this one.
+enum class StoreKind : std::uint8_t { kEmpty, kReady, kOlder };
 
 /// Looks only. Error: kStorage for a file of another program, a schema of a later version or one
 /// that is damaged.
 Result<StoreKind> check_schema(sql::Database& database);
-/// Makes all tables in an empty file, all or none.
-Result<> create_schema(sql::Database& database);
+/// Makes all tables in an empty file as `version` had them, all or none.
+Result<> create_schema(sql::Database& database, std::int64_t version = kSchemaVersion);
+/// All steps from the file's version to this one, all or none.
+Result<> upgrade_schema(sql::Database& database);
 
 /// WAL and synchronous=FULL, each set and read back.
 Result<> set_durability(sql::Database& database);

@@ -38,6 +38,11 @@ Statement& Statement::bind(std::optional<std::int64_t> value) {
   return *this;
 }
 
+Statement& Statement::bind_real(double value) {
+  check(sqlite3_bind_double(statement_, ++bound_, value));
+  return *this;
+}
+
 Statement& Statement::bind_text(std::string_view text) {
   check(sqlite3_bind_text64(statement_, ++bound_, text.data() == nullptr ? "" : text.data(),
                             text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
@@ -75,6 +80,8 @@ bool Statement::is_null(int column) const {
 std::int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(statement_, column);
 }
+
+double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
 
 std::string_view Statement::text(int column) const {
   const void* bytes = sqlite3_column_blob(statement_, column);

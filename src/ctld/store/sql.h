@@ -33,6 +33,7 @@ class Statement {
 
   Statement& bind(std::int64_t value);
   Statement& bind(std::optional<std::int64_t> value);
+  Statement& bind_real(double value);
   Statement& bind_text(std::string_view text);
   Statement& bind_blob(std::string_view bytes);
 
@@ -45,6 +46,7 @@ class Statement {
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
   /// Valid until the next step. Text and blobs.
+  [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string_view text(int column) const;
 
  private:

@@ -25,10 +25,10 @@ namespace {
 constexpr std::string_view kInsertJob =
     "INSERT INTO job (id, owner_uid, user, team, queue, project, name, kind, priority, array_size, "
     "submitted_ms, client_token, " ARTEL_JOB_COLUMNS
-    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kUpdateJob =
     "UPDATE job SET (" ARTEL_JOB_COLUMNS
-    ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
+    ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
 constexpr std::string_view kInsertSpec = "INSERT INTO job_spec (job, spec) VALUES (?, ?)";
 constexpr std::string_view kWriteAttempt = "INSERT OR REPLACE INTO attempt (" ARTEL_ATTEMPT_COLUMNS
                                            ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
@@ -40,6 +40,12 @@ constexpr std::string_view kWriteNode =
     "VALUES (?, ?, ?, ?, ?)";
 constexpr std::string_view kWriteEvent =
     "INSERT INTO event (at_ms, kind, job, actor, text) VALUES (?, ?, ?, ?, ?)";
+constexpr std::string_view kWritePast =
+    "INSERT OR REPLACE INTO past (kind, name, past, at_ms) VALUES (?, ?, ?, ?)";
+constexpr std::string_view kDropClaim = "DELETE FROM claim WHERE job = ?";
+constexpr std::string_view kWriteClaim =
+    "INSERT INTO claim (job, node, number, gpus_milli, cores, memory_bytes, devices) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)";
 
 std::int64_t number(JobId job) { return static_cast<std::int64_t>(job.value); }
 
@@ -142,6 +148,8 @@ class SqliteStore::Impl {
   Result<> write(const AttemptRow& row);
   Result<> write(const NodeRow& row);
   Result<> write(const EventRow& row);
+  Result<> write(const PastRow& row);
+  Result<> write(const ClaimRow& row);
   Result<> write_part(const Attempt& attempt, std::size_t index);
   Result<> checkpoint();
 
@@ -167,7 +175,8 @@ Result<StoredState> SqliteStore::Impl::load() {
   set_aside_.clear();
   const auto incarnation = next_incarnation();
   if (!incarnation) return fail(incarnation);
-  auto state = Loader(*database_, nodes_, set_aside_).load(options_.token_memory);
+  auto state =
+      Loader(*database_, nodes_, set_aside_).load(options_.token_memory, options_.count_used);
   if (!state) return fail(state);
   state->incarnation = Incarnation{static_cast<std::uint64_t>(*incarnation)};
   for (const Job& job : state->jobs)
@@ -290,6 +299,35 @@ Result<> SqliteStore::Impl::write(const EventRow& row) {
       .run();
 }
 
+Result<> SqliteStore::Impl::write(const PastRow& row) {
+  auto insert = database_->prepare(kWritePast);
+  if (!insert) return fail(insert);
+  return insert->bind(static_cast<std::int64_t>(row.of))
+      .bind_text(row.name)
+      .bind_real(row.past)
+      .bind(to_ms(row.at))
+      .run();
+}
+
+Result<> SqliteStore::Impl::write(const ClaimRow& row) {
+  auto drop = database_->prepare(kDropClaim);
+  if (!drop) return fail(drop);
+  if (auto done = drop->bind(number(row.claim.job)).run(); !done) return done;
+  for (const sched::Share& share : row.claim.shares) {
+    auto insert = database_->prepare(kWriteClaim);
+    if (!insert) return fail(insert);
+    insert->bind(number(row.claim.job))
+        .bind_text(name_of(share.node))
+        .bind(static_cast<std::int64_t>(row.claim.number))
+        .bind(share.gpus)
+        .bind(share.cores)
+        .bind(share.memory)
+        .bind(static_cast<std::int64_t>(share.devices));
+    if (auto done = insert->run(); !done) return done;
+  }
+  return {};
+}
+
 Result<> SqliteStore::Impl::idle() {
   constexpr std::uint32_t kWorthIt = 1000;  // SQLite's own default for automatic checkpoints
   return log_pages_ < std::min(kWorthIt, options_.checkpoint_pages) ? Result<>{} : checkpoint();
@@ -346,6 +384,8 @@ Result<std::unique_ptr<SqliteStore>> open_store(const std::filesystem::path& pat
     return fail(done);
   if (*kind == StoreKind::kEmpty)
     if (auto done = create_schema(**database); !done) return fail(done);
+  if (*kind == StoreKind::kOlder)
+    if (auto done = upgrade_schema(**database); !done) return fail(done);
   return std::unique_ptr<SqliteStore>(new SqliteStore(
       std::make_unique<SqliteStore::Impl>(std::move(*database), std::move(*lock), options)));
 }

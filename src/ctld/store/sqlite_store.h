@@ -27,6 +27,8 @@ struct StoreOptions {
   std::uint32_t checkpoint_pages = 16384;
   /// How long before the latest submission the tokens reach that a start reads.
   Duration token_memory{std::chrono::hours{48}};
+  /// Adds up at the start what each team has used, for budgets: reads all attempts ever made.
+  bool count_used = false;
 };
 
 class SqliteStore final : public Store {

@@ -108,6 +108,10 @@ CauseCode known_code(std::uint32_t value) {
     case CauseCode::kOutputFailed:
     case CauseCode::kRetriesSpent:
     case CauseCode::kUnknown:
+    case CauseCode::kPreempted:
+    case CauseCode::kDependencyNeverMet:
+    case CauseCode::kDeadline:
+    case CauseCode::kMaxWait:
       return static_cast<CauseCode>(value);
   }
   return CauseCode::kUnknown;
@@ -178,15 +182,17 @@ Result<> check(const v1::JobSpec& in) {
   }
   check.at_most("kind", in.kind(), static_cast<std::uint64_t>(JobKind::kService));
   if (in.has_time_limit_ms()) check.time("time limit", in.time_limit_ms());
-  check.time("grace", in.grace_ms());
+  if (in.has_grace_ms()) check.time("grace", in.grace_ms());
+  check.at_most("locality", in.locality(), static_cast<std::uint64_t>(Closeness::kLeaf));
   check.at_most("licences", static_cast<std::uint64_t>(in.licences_size()), kMostListItems);
   check.no_nuls("arguments", in.argv());
   check.no_nuls("wanted nodes", in.nodes_wanted());
   check.no_nuls("avoided nodes", in.nodes_avoided());
   check.no_nuls("shared with", in.shared_with());
   check.variables(in.environment());
-  for (const auto* text : {&in.name(), &in.team(), &in.queue(), &in.project(), &in.output(),
-                           &in.error(), &in.working_directory(), &in.client_token()})
+  for (const auto* text :
+       {&in.name(), &in.team(), &in.queue(), &in.project(), &in.output(), &in.error(),
+        &in.working_directory(), &in.client_token(), &in.job_class(), &in.features()})
     check.no_nul("name, team, queue, project, path or token", *text);
   return check.verdict();
 }
@@ -389,7 +395,13 @@ void to_proto_outline(const JobSpec& spec, v1::JobSpec& out) {
   set_strings(spec.nodes_wanted, *out.mutable_nodes_wanted());
   set_strings(spec.nodes_avoided, *out.mutable_nodes_avoided());
   if (spec.time_limit) out.set_time_limit_ms(spec.time_limit->count());
-  out.set_grace_ms(spec.grace.count());
+  if (spec.grace) out.set_grace_ms(spec.grace->count());
+  out.set_job_class(spec.job_class);
+  out.set_class_priority(spec.class_priority);
+  if (spec.preemptible) out.set_preemptible(*spec.preemptible);
+  out.set_no_requeue(!spec.requeue);
+  out.set_features(spec.features);
+  out.set_locality(static_cast<std::uint32_t>(spec.closeness));
   out.mutable_retries()->set_application(spec.retries.application);
   out.mutable_retries()->set_node(spec.retries.node);
   out.mutable_retries()->set_launch(spec.retries.launch);
@@ -421,7 +433,13 @@ Result<JobSpec> from_proto(const v1::JobSpec& in) {
   spec.nodes_wanted = strings(in.nodes_wanted());
   spec.nodes_avoided = strings(in.nodes_avoided());
   if (in.has_time_limit_ms()) spec.time_limit = Duration{in.time_limit_ms()};
-  spec.grace = Duration{in.grace_ms()};
+  if (in.has_grace_ms()) spec.grace = Duration{in.grace_ms()};
+  spec.job_class = in.job_class();
+  spec.class_priority = in.class_priority();
+  if (in.has_preemptible()) spec.preemptible = in.preemptible();
+  spec.requeue = !in.no_requeue();
+  spec.features = in.features();
+  spec.closeness = static_cast<Closeness>(in.locality());
   if (in.has_retries())
     spec.retries = {in.retries().application(), in.retries().node(), in.retries().launch()};
   spec.script = in.script();

@@ -45,8 +45,12 @@ master_ports = "{master_first}-{master_last}"
 [noded]
 state = "{folder}/node/%n"
 key = "{folder}/node-keys/%n.key"
+"""
 
-[jobs]
+# Ends that have to be waited for are short.
+TEAMS = """\
+[[class]]
+name = "development"
 grace = "2s"
 """
 
@@ -187,6 +191,8 @@ class Bed:
     def write_nodes(self, gpus=None):
         text = "\n".join(NODE.format(name=name, gpus=gpus or self.gpus) for name in self.nodes)
         (self.config / "cluster.d" / "nodes.toml").write_text(text)
+        (self.config / "teams.d").mkdir(exist_ok=True)
+        (self.config / "teams.d" / "classes.toml").write_text(TEAMS)
 
     def _start_munged(self):
         folder = self.folder / "munge"

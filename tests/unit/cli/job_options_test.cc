@@ -10,9 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-JobDefaults defaults() {
-  return {"train", "artel-%j.out", std::chrono::seconds{30}, "/home/alice"};
-}
+JobDefaults defaults() { return {"train", "artel-%j.out", "/home/alice"}; }
 
 std::optional<std::string> environment(const std::string& name) {
   if (name == "HOME") return "/home/alice";

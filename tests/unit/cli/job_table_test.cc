@@ -68,7 +68,7 @@ TEST_CASE("a queue of long names still fits into 80 columns") {
 
 TEST_CASE("reasons are short and have numbers") {
   CHECK(waits(reason(WaitCode::kResources)) == "2 of 4 nodes free");
-  CHECK(waits(reason(WaitCode::kNodesDown)) == "nodes down, 2/4 free");
+  CHECK(waits(reason(WaitCode::kNodesDown)) == "nodes down, 2/4 up");
   CHECK(waits(reason(WaitCode::kHeld)) == "held");
   CHECK(waits(reason(WaitCode::kNotConsidered)) == "new");
   WaitReason planned = reason(WaitCode::kResources);

@@ -73,6 +73,7 @@ inline void wait_because(v1::JobView& job, const WaitReason& reason) {
   out.set_behind_job(reason.behind.value);
   if (reason.planned_start) out.set_planned_start_ms(to_ms(*reason.planned_start));
   out.set_text(describe(reason));
+  out.set_brief(brief(reason));
 }
 
 }  // namespace artel::cli

@@ -90,8 +90,9 @@ TEST_CASE("an empty configuration has the defaults") {
   CHECK(config.operators == std::vector<std::string>{"root"});
   CHECK(config.prepare_timeout == 60s);
   CHECK(config.nodes.empty());
-  CHECK(config.teams.empty());
-  CHECK(config.queues.empty());
+  CHECK(config.teams.teams.empty());
+  CHECK(config.teams.queues.empty());
+  CHECK(config.teams.classes == default_classes());
 }
 
 TEST_CASE("every key of artel.toml is read") {
@@ -114,7 +115,6 @@ master_ports = "2000-3000"
 state = "/n/%n/%%"
 key = "/k/%n"
 [jobs]
-grace = "1.500s"
 output = "%x-%j"
 )")
                                 .config();
@@ -130,7 +130,6 @@ output = "%x-%j"
   CHECK(config.master_port_last == 3000);
   CHECK(config.node_state == "/n/%n/%%");
   CHECK(config.node_key == "/k/%n");
-  CHECK(config.grace == 1500ms);
   CHECK(config.output == "%x-%j");
 }
 
@@ -151,7 +150,6 @@ TEST_CASE("the shipped configuration is right and shows the defaults") {
   CHECK(shipped->master_port_last == config.master_port_last);
   CHECK(shipped->node_state == config.node_state);
   CHECK(shipped->node_key == config.node_key);
-  CHECK(shipped->grace == config.grace);
   CHECK(shipped->output == config.output);
 }
 
@@ -172,9 +170,10 @@ TEST_CASE("the shipped examples are right once their marks are taken away") {
   const SiteConfig config = folder.config();
   CHECK(config.nodes.size() == 16);
   CHECK(config.nodes[0].address == "hgx01.cluster.example.org");
-  CHECK(config.teams == std::vector<std::string>{"nlp"});
-  REQUIRE(config.queues.size() == 1);
-  CHECK(config.queues[0].team == "nlp");
+  REQUIRE(config.teams.teams.size() == 2);
+  CHECK(config.teams.find_team("nlp")->terms.guarantee == QuotaAmounts{{"h100", 64}});
+  REQUIRE(config.teams.queues.size() == 3);
+  CHECK(config.teams.queues[0].team == "nlp");
 }
 
 TEST_CASE("all mistakes of all files are told at once with file, line and key") {
@@ -234,13 +233,19 @@ TEST_CASE("values of artel.toml that cannot be are told") {
   check("[ctld]\nmaster_ports = \"x\"", "artel.toml:2: ctld.master_ports: first port: 'x' is not");
   check("[noded]\nstate = \"/n/%j\"", "artel.toml:2: noded.state: '%j' is not known here");
   check("[noded]\nkey = \"/n/%\"", "artel.toml:2: noded.key: '%' is not known here");
-  check("[jobs]\ngrace = \"soon\"", "artel.toml:2: jobs.grace: 'soon' is not a duration");
-  check("[jobs]\ngrace = \"2h\"",
-        "artel.toml:2: jobs.grace: is more than 1h, the most that a job may have");
+  check("[jobs]\ngrace = \"30s\"",
+        "artel.toml:2: jobs.grace: is not a key any more: each class has its own; write [[class]]");
+  check("[scheduler]\nhalf_life = \"0s\"", "artel.toml:2: scheduler.half_life: '0s' is no time");
+  check("[scheduler]\nkappa = -1", "artel.toml:2: scheduler.kappa: -1 is out of range");
+  check("[scheduler]\nkappa = \"x\"",
+        "artel.toml:2: scheduler.kappa: must be a number, but is a text");
+  check("[scheduler]\nshare_between = \"usr\"",
+        "artel.toml:2: scheduler.share_between: 'usr' is none of user, team and all, did you mean "
+        "'user'?");
   check("[jobs]\noutput = \"%q\"", "artel.toml:2: jobs.output: '%q' is not known here");
   check("[jobs]\noutput = \"\"", "artel.toml:2: jobs.output: must name a file");
   check("[jobs]\noutput = 1.5",
-        "artel.toml:2: jobs.output: must be a text in quotes, but is a number");
+        "artel.toml:2: jobs.output: must be a text in quotes, but is a number with a fraction");
   check("[jobs]\noutput = 2026-11-30",
         "artel.toml:2: jobs.output: must be a text in quotes, but is a date");
 }
@@ -305,6 +310,23 @@ TEST_CASE("nodes that cannot be are told") {
   check("name = \"n\"\ncpu = 1\n" + node, "3: node.cpu: unknown key, did you mean 'cpus'?");
 }
 
+TEST_CASE("where a node hangs, what it has and whose it is are read") {
+  const SiteConfig config =
+      Folder()
+          .write("cluster.d/n.toml",
+                 std::string("[[node]]\nname = \"n1\"\nleaf = \"l1\"\nblock = \"b1\"\n"
+                             "features = [\"ib\", \"gen5.1\"]\nowner = \"a\"\n") +
+                     kNode + "[[node]]\nnames = \"n[2-3]\"\n" + kNode)
+          .write("teams.d/t.toml", "[[team]]\nname = \"a\"\nnodes = \"n2\"")
+          .config();
+  CHECK(config.nodes[0].leaf == "l1");
+  CHECK(config.nodes[0].block == "b1");
+  CHECK(config.nodes[0].features == std::vector<std::string>{"ib", "gen5.1"});
+  CHECK(config.nodes[0].owner == "a");
+  CHECK(config.nodes[1].owner == "a");
+  CHECK(config.nodes[2].owner.empty());
+}
+
 TEST_CASE("a node is defined once in all files") {
   Folder folder;
   folder.write("cluster.d/a.toml", std::string("[[node]]\nnames = \"n[1-3]\"\n") + kNode)
@@ -323,10 +345,11 @@ TEST_CASE("teams and queues are read") {
                  "[[queue]]\nname = \"q1\"\nteam = \"t2\"\n[[queue]]\nname = \"q2\"\n")
           .write("teams.d/b.toml", "[[team]]\nname = \"t1\"\n[[team]]\nname = \"t2\"\n")
           .config();
-  CHECK(config.teams == std::vector<std::string>{"t1", "t2"});
-  REQUIRE(config.queues.size() == 2);
-  CHECK(config.queues[0].team == "t2");
-  CHECK(config.queues[1].team.empty());
+  REQUIRE(config.teams.teams.size() == 2);
+  CHECK(config.teams.teams[1].name == "t2");
+  REQUIRE(config.teams.queues.size() == 2);
+  CHECK(config.teams.queues[0].team == "t2");
+  CHECK(config.teams.queues[1].team.empty());
 }
 
 TEST_CASE("teams and queues that cannot be are told") {
@@ -348,19 +371,15 @@ TEST_CASE("teams and queues that cannot be are told") {
 }
 
 TEST_CASE("keys that are not acted on yet are refused, not ignored") {
-  for (const char* key : {"weight = 2", "guarantee = { h100 = 16 }", "limit = 48", "lend = 16",
-                          "cohort = \"research\"", "groups = [\"nlp\"]", "leads = [\"group:x\"]"}) {
-    const std::string mistake =
-        Folder().write("teams.d/t.toml", std::string("[[team]]\nname = \"a\"\n") + key).mistake();
-    CHECK(begins(mistake, "teams.d/t.toml:3: team."));
+  const auto check = [](const std::string& text, const std::string& told) {
+    const std::string mistake = Folder().write("teams.d/t.toml", text).mistake();
+    CHECK(begins(mistake, "teams.d/t.toml:3: " + told));
     CHECK(mistake.find("does not act on it yet") != std::string::npos);
-  }
-  for (const char* key : {"class = \"development\"", "max_time = \"3d\"", "max_jobs_per_user = 20"})
-    CHECK(begins(
-        Folder().write("teams.d/t.toml", std::string("[[queue]]\nname = \"a\"\n") + key).mistake(),
-        "teams.d/t.toml:3: queue."));
-  CHECK(begins(Folder().write("teams.d/t.toml", "[[cohort]]\nname = \"r\"").mistake(),
-               "teams.d/t.toml:1: cohort: this version"));
+  };
+  for (const char* key : {"leads = [\"group:x\"]", "spares = 2"})
+    check(std::string("[[team]]\nname = \"a\"\n") + key, "team.");
+  for (const char* key : {"weight = 2", "spares = 2", "idle_timeout = \"1h\""})
+    check(std::string("[[queue]]\nname = \"a\"\n") + key, "queue.");
 }
 
 TEST_CASE("a folder without artel.toml is told with the way out") {

@@ -115,8 +115,9 @@ TEST_CASE("bad values are refused with the thing named") {
 
 TEST_CASE("a queue takes the jobs of its team only") {
   ControllerConfig config = Cluster::config();
-  config.teams = {"nlp", "vision", "audio"};
-  config.queues = {{"train", "nlp"}, {"debug", ""}, {"see", "vision"}};
+  config.teams.teams = {{.name = "nlp"}, {.name = "vision"}, {.name = "audio"}};
+  config.teams.queues = {
+      {.name = "train", .team = "nlp"}, {.name = "debug"}, {.name = "see", .team = "vision"}};
   Cluster cluster({}, std::move(config));
   const auto line = [&](const std::string& team, const std::string& queue) {
     JobSpec job = spec();

@@ -20,6 +20,7 @@ inline JobSpec spec(std::uint32_t nodes = 1) {
   out.argv = {"/bin/true"};
   out.working_directory = "/home/alice";
   out.output = "out-%j";
+  out.grace = std::chrono::seconds{30};
   return out;
 }
 
@@ -30,11 +31,12 @@ inline const Caller kOperator{.owner = {.uid = 1003, .gid = 1003, .user = "op"},
 
 class Cluster {
  public:
-  explicit Cluster(StoredState stored = {}, ControllerConfig with = config())
-      : core_(std::move(with), std::move(stored), [] { return std::string(32, 'k'); }, kStart) {}
+  explicit Cluster(StoredState stored = {}, ControllerConfig with = config(), Time at = kStart)
+      : now(at),
+        core_(std::move(with), std::move(stored), [] { return std::string(32, 'k'); }, at) {}
 
   static ControllerConfig config() {
-    ControllerConfig out{.cluster = "test", .nodes = {}, .teams = {}, .queues = {}};
+    ControllerConfig out{.cluster = "test", .nodes = {}, .teams = {}, .policy = {}};
     for (int i = 1; i <= 4; ++i) {
       const std::string name = "hgx0" + std::to_string(i);
       out.nodes.push_back(
@@ -46,7 +48,7 @@ class Cluster {
   }
 
   Controller& core() { return core_; }
-  Time now = kStart;
+  Time now;
 
   AgentHello hello(std::uint32_t node, std::vector<HeldAttempt> held = {},
                    std::string boot = "boot") const {

@@ -27,7 +27,7 @@ JobSpec small_job() {
 const Caller kAlice{.owner = {.uid = 1001, .gid = 1001, .user = "alice"}, .is_operator = false};
 
 std::unique_ptr<Controller> one_node_core() {
-  ControllerConfig config{.cluster = "test", .nodes = {}, .teams = {}, .queues = {}};
+  ControllerConfig config{.cluster = "test", .nodes = {}, .teams = {}, .policy = {}};
   config.nodes.push_back(
       {.name = "n1",
        .address = "n1",

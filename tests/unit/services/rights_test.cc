@@ -67,7 +67,7 @@ JobId submit(Controller& core) {
 TEST_CASE("the core refuses a cancel exactly where the table does") {
   for (const auto& [caller, role] :
        {std::pair(kOther, Role::kOther), {kOwner, Role::kOwner}, {kOperator, Role::kOperator}}) {
-    ControllerConfig config{.cluster = "test", .nodes = {}, .teams = {}, .queues = {}};
+    ControllerConfig config{.cluster = "test", .nodes = {}, .teams = {}, .policy = {}};
     config.nodes.push_back(
         {.name = "n1",
          .address = "n1",

@@ -118,11 +118,11 @@ TEST_CASE("a controller that is gone leaves no lock behind") {
 TEST_CASE("a store of a later version is refused and left untouched") {
   const Folder folder;
   open_new(folder.file());
-  tamper(folder.file(), "UPDATE meta SET value = '2' WHERE key = 'schema_version';");
+  tamper(folder.file(), "UPDATE meta SET value = '3' WHERE key = 'schema_version';");
   const std::string before = bytes_of(folder.file());
   const std::string error = refusal(folder.file(), true);
-  CHECK(has(error, "version 2"));
-  CHECK(has(error, "reads version 1 only"));
+  CHECK(has(error, "version 3"));
+  CHECK(has(error, "reads versions up to 2"));
   CHECK(bytes_of(folder.file()) == before);
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("a store of a later version keeps what its log holds") {
   REQUIRE(sqlite3_open(folder.file().c_str(), &later) == SQLITE_OK);
   REQUIRE(sqlite3_exec(later,
                        "PRAGMA wal_autocheckpoint = 0;"
-                       "UPDATE meta SET value = '2' WHERE key = 'schema_version';",
+                       "UPDATE meta SET value = '3' WHERE key = 'schema_version';",
                        nullptr, nullptr, nullptr) == SQLITE_OK);
   // As a crash leaves it: copies of the files while the log is not yet moved into the store.
   const Folder copy;
@@ -143,7 +143,7 @@ TEST_CASE("a store of a later version keeps what its log holds") {
   const std::string store_before = bytes_of(copy.file());
   const std::string log_before = bytes_of(copy.file().string() + "-wal");
   REQUIRE_FALSE(log_before.empty());
-  CHECK(has(refusal(copy.file()), "version 2"));
+  CHECK(has(refusal(copy.file()), "version 3"));
   CHECK(bytes_of(copy.file()) == store_before);
   CHECK(bytes_of(copy.file().string() + "-wal") == log_before);
 }
