@@ -69,6 +69,24 @@ bool check_limits(const State& state, QuotaId queue, const Charge& charge, Found
   return false;
 }
 
+/// What running jobs hold on nodes that are drained or not in contact. It is use, so it counts as
+/// being there: else a drained node would take its size from the others until it is empty.
+std::int64_t held_out_of_service(const State& state, std::size_t r) {
+  std::int64_t sum = 0;
+  for (const NodeIndex i : state.out_of_service) {
+    const Node& node = state.nodes[i];
+    for (const Job* job : node.holders) {
+      if (job->stage != Stage::kRunning || job->inside) continue;
+      for (const Share& share : job->shares) {
+        if (share.node.value != i) continue;
+        if (r == state.cores() && job->charge.cores > 0) sum += share.cores;
+        if (r == node.flavor.value) sum += share.gpus;
+      }
+    }
+  }
+  return sum;
+}
+
 /// Over the root's children: use* fits the cluster, else what guarantees keep is in the way.
 std::optional<Failure> lend_failure(const State& state, QuotaId queue, const Charge& charge) {
   const Quota& root = state.at(kRoot);
@@ -81,12 +99,14 @@ std::optional<Failure> lend_failure(const State& state, QuotaId queue, const Cha
     }
     const std::int64_t star = root.star_below[r] + delta;
     if (star <= state.capacity[r]) return;
+    const std::int64_t there = state.capacity[r] + held_out_of_service(state, r);
+    if (star <= there) return;
     std::int64_t plain = amount;
     for (const QuotaId child : root.children) plain += use(state.at(child), r);
-    const bool lacks_lent = plain <= state.capacity[r];
+    const bool lacks_lent = plain <= there;
     if (failure && !lacks_lent) return;
     failure = Failure{lacks_lent ? Reason::kLendLimit : Reason::kNone, kRoot,
-                      short_of(state, charge, r, state.capacity[r], root.star_below[r], star)};
+                      short_of(state, charge, r, there, root.star_below[r], star)};
   });
   return failure;
 }

@@ -177,8 +177,13 @@ void derive_capacity(State& state) {
     std::ranges::fill(quota.dedicated, 0);
     std::ranges::fill(quota.reserved, 0);
   }
-  for (const Node& node : state.nodes) {
-    if (!node.healthy || node.in_maintenance) continue;
+  state.out_of_service.clear();
+  for (NodeIndex i = 0; i < state.nodes.size(); ++i) {
+    const Node& node = state.nodes[i];
+    if (!node.healthy || node.in_maintenance) {
+      state.out_of_service.push_back(i);
+      continue;
+    }
     state.capacity[node.flavor.value] += node.gpus;
     state.capacity[state.cores()] += node.cores;
     if (node.owner) state.at(*node.owner).dedicated[node.flavor.value] += node.gpus;

@@ -168,7 +168,8 @@ struct State {
   std::vector<std::vector<NodeIndex>> leaves;  // members in the order of names
   std::vector<std::vector<NodeIndex>> blocks;
   std::vector<Quota> quotas;
-  Amounts capacity;
+  Amounts capacity;                        // of nodes in service
+  std::vector<NodeIndex> out_of_service;   // the others
   bool has_owners = false;                 // some node is dedicated (X1)
   std::vector<std::int64_t> largest_node;  // GPUs, by flavor
   std::vector<std::int64_t> licences;
