@@ -23,22 +23,34 @@ Syntax submit_syntax();
 Syntax run_syntax();
 Syntax queue_syntax();
 Syntax show_syntax();
+Syntax why_syntax();
 Syntax logs_syntax();
 Syntax cancel_syntax();
+Syntax hold_syntax();
+Syntax release_syntax();
 Syntax nodes_syntax();
+Syntax drain_syntax();
+Syntax resume_syntax();
 Syntax history_syntax();
 Syntax report_usage_syntax();
+Syntax whatif_syntax();
 Syntax simulate_syntax();
 
 int submit_command(const Context& context, const Parsed& parsed);
 int run_command(const Context& context, const Parsed& parsed);
 int queue_command(const Context& context, const Parsed& parsed);
 int show_command(const Context& context, const Parsed& parsed);
+int why_command(const Context& context, const Parsed& parsed);
 int logs_command(const Context& context, const Parsed& parsed);
 int cancel_command(const Context& context, const Parsed& parsed);
+int hold_command(const Context& context, const Parsed& parsed);
+int release_command(const Context& context, const Parsed& parsed);
 int nodes_command(const Context& context, const Parsed& parsed);
+int drain_command(const Context& context, const Parsed& parsed);
+int resume_command(const Context& context, const Parsed& parsed);
 int history_command(const Context& context, const Parsed& parsed);
 int report_usage_command(const Context& context, const Parsed& parsed);
+int whatif_command(const Context& context, const Parsed& parsed);
 int simulate_command(const Context& context, const Parsed& parsed);
 
 /// Job ids of operands: "17", "18". Error: kInvalidArgument.

@@ -39,17 +39,6 @@ Json cause_json(const v1::Cause& message) {
           {"text", describe(cause)}};
 }
 
-Json wait_json(const v1::WaitReason& wait) {
-  const bool is_known = wait.code() <= static_cast<std::uint32_t>(kLastWaitCode);
-  return {
-      {"code", is_known ? Json(wait_code_name(static_cast<WaitCode>(wait.code()))) : Json("Other")},
-      {"nodes_wanted", wait.nodes_wanted()},
-      {"nodes_free", wait.nodes_free()},
-      {"behind_job", or_null(wait.behind_job() != 0, wait.behind_job())},
-      {"planned_start_ms", or_null(wait.has_planned_start_ms(), wait.planned_start_ms())},
-      {"text", wait.text()}};
-}
-
 Json part_json(const v1::NodePart& part) {
   const bool is_known = part.phase() <= static_cast<std::uint32_t>(NodePhase::kEnded);
   return {{"node", part.node()},
@@ -129,6 +118,17 @@ void add_program(const v1::JobSpec& spec, Json& out) {
 }
 
 }  // namespace
+
+Json wait_json(const v1::WaitReason& wait) {
+  const bool is_known = wait.code() <= static_cast<std::uint32_t>(kLastWaitCode);
+  return {
+      {"code", is_known ? Json(wait_code_name(static_cast<WaitCode>(wait.code()))) : Json("Other")},
+      {"nodes_wanted", wait.nodes_wanted()},
+      {"nodes_free", wait.nodes_free()},
+      {"behind_job", or_null(wait.behind_job() != 0, wait.behind_job())},
+      {"planned_start_ms", or_null(wait.has_planned_start_ms(), wait.planned_start_ms())},
+      {"text", wait.text()}};
+}
 
 Json job_json(const v1::JobView& job, Time now, bool whole) {
   const v1::AttemptView* latest = latest_attempt(job);

@@ -12,10 +12,13 @@ class AttemptView;
 class JobView;
 class NodeView;
 class UsageReply;
+class WaitReason;
 }  // namespace artel::v1
 
 namespace artel::cli {
 
+/// Why a job waits.
+nlohmann::json wait_json(const v1::WaitReason& wait);
 /// A job with its latest attempt; with `whole` also program, environment and all attempts.
 nlohmann::json job_json(const v1::JobView& job, Time now, bool whole);
 nlohmann::json node_json(const v1::NodeView& node);

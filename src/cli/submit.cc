@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/follow.h"
+#include "cli/forecast_text.h"
 #include "cli/interrupts.h"
 #include "cli/job_exit.h"
 #include "cli/job_options.h"
@@ -52,6 +53,15 @@ int wait_for_end(const Context& context, rpc::Client& client, Interrupts& interr
   return finish(json_line(job_json(*ended, time_from_ms(ended->ended_ms()), false)), code);
 }
 
+int dry_run(const Context& context, const config::SiteConfig& site, const Submission& submission) {
+  v1::WhatIfRequest request;
+  *request.mutable_submit() = submission.request.jobs(0);
+  const auto reply = make_client(site)->what_if(request);
+  if (!reply) return report(reply.error());
+  return finish(context.json ? json_line(consequences_json(*reply))
+                             : consequences_text(*reply, context.terminal));
+}
+
 }  // namespace
 
 Syntax submit_syntax() {
@@ -63,6 +73,8 @@ Syntax submit_syntax() {
   syntax.options = job_options(JobOptions::kSubmit);
   syntax.options.push_back(
       {"--wait", Option::Kind::kFlag, "", "wait for the end and return the job's own exit code"});
+  syntax.options.push_back({"--dry-run", Option::Kind::kFlag, "",
+                            "submit nothing; tell when it would start and whom it would evict"});
   syntax.options = with_common(std::move(syntax.options));
   syntax.examples =
       "  artel submit -N 2 -t 1h train.sh\n"
@@ -76,6 +88,7 @@ int submit_command(const Context& context, const Parsed& parsed) {
   const auto submission = batch_submission(parsed, *site);
   if (!submission) return report(submission.error());
   for (const std::string& warning : submission->warnings) complain("warning: " + warning);
+  if (parsed.has("dry-run")) return dry_run(context, *site, *submission);
   std::optional<Interrupts> interrupts;
   if (parsed.has("wait")) interrupts.emplace();
   const auto client = make_client(*site);

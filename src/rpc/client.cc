@@ -270,8 +270,20 @@ Result<v1::LoginReply> Client::login() { return connection_->login(); }
 Result<v1::SubmitReply> Client::submit(const v1::SubmitRequest& request) {
   return connection_->call(&Service::Stub::Submit, request);
 }
-Result<v1::CancelReply> Client::cancel(const v1::CancelRequest& request) {
+Result<v1::JobOutcomes> Client::cancel(const v1::CancelRequest& request) {
   return connection_->call(&Service::Stub::Cancel, request);
+}
+Result<v1::JobOutcomes> Client::hold(const v1::HoldRequest& request) {
+  return connection_->call(&Service::Stub::Hold, request);
+}
+Result<v1::NodeOutcomes> Client::drain(const v1::DrainRequest& request) {
+  return connection_->call(&Service::Stub::Drain, request);
+}
+Result<v1::ExplainReply> Client::explain(const v1::ExplainRequest& request) {
+  return connection_->call(&Service::Stub::Explain, request);
+}
+Result<v1::WhatIfReply> Client::what_if(const v1::WhatIfRequest& request) {
+  return connection_->call(&Service::Stub::WhatIf, request);
 }
 Result<v1::QueueReply> Client::queue(const v1::QueueRequest& request) {
   return connection_->call(&Service::Stub::Queue, request);

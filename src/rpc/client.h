@@ -45,7 +45,11 @@ class Client {
   // Errors of all calls: kUnavailable naming the address, kUnauthenticated, kProtocol, and what the
   // controller refuses.
   Result<v1::SubmitReply> submit(const v1::SubmitRequest& request);
-  Result<v1::CancelReply> cancel(const v1::CancelRequest& request);
+  Result<v1::JobOutcomes> cancel(const v1::CancelRequest& request);
+  Result<v1::JobOutcomes> hold(const v1::HoldRequest& request);
+  Result<v1::NodeOutcomes> drain(const v1::DrainRequest& request);
+  Result<v1::ExplainReply> explain(const v1::ExplainRequest& request);
+  Result<v1::WhatIfReply> what_if(const v1::WhatIfRequest& request);
   Result<v1::QueueReply> queue(const v1::QueueRequest& request);
   Result<v1::ShowReply> show(const v1::ShowRequest& request);
   Result<v1::ShowReply> wait(const v1::WaitRequest& request);

@@ -5,16 +5,6 @@
 namespace artel::wire {
 namespace {
 
-void put(const WaitReason& wait, v1::WaitReason& out) {
-  out.set_code(static_cast<std::uint32_t>(wait.code));
-  out.set_nodes_wanted(wait.nodes_wanted);
-  out.set_nodes_free(wait.nodes_free);
-  out.set_behind_job(wait.behind.value);
-  if (wait.planned_start) out.set_planned_start_ms(to_ms(*wait.planned_start));
-  out.set_text(describe(wait));
-  out.set_brief(brief(wait));
-}
-
 void put(const NodePart& part, const NodeNames& names, v1::NodePart& out) {
   out.set_node(names(part.share.node));
   out.mutable_gpus()->Reserve(static_cast<int>(part.share.gpus.size()));
@@ -27,6 +17,16 @@ void put(const NodePart& part, const NodeNames& names, v1::NodePart& out) {
 
 }  // namespace
 
+void to_proto(const WaitReason& wait, v1::WaitReason& out) {
+  out.set_code(static_cast<std::uint32_t>(wait.code));
+  out.set_nodes_wanted(wait.nodes_wanted);
+  out.set_nodes_free(wait.nodes_free);
+  out.set_behind_job(wait.behind.value);
+  if (wait.planned_start) out.set_planned_start_ms(to_ms(*wait.planned_start));
+  out.set_text(describe(wait));
+  out.set_brief(brief(wait));
+}
+
 void to_proto(const Job& job, bool whole, v1::JobView& out) {
   out.set_id(job.id.value);
   if (whole) {
@@ -37,7 +37,7 @@ void to_proto(const Job& job, bool whole, v1::JobView& out) {
   out.set_state(std::string(job_state_name(job.state)));
   out.set_submitted_ms(to_ms(job.submitted_at));
   if (job.ended_at) out.set_ended_ms(to_ms(*job.ended_at));
-  if (job.wait.code != WaitCode::kNone) put(job.wait, *out.mutable_wait());
+  if (job.wait.code != WaitCode::kNone) to_proto(job.wait, *out.mutable_wait());
   if (job.cause.actor != Actor::kNone) to_proto(job.cause, *out.mutable_cause());
 }
 

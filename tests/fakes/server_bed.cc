@@ -101,7 +101,7 @@ Result<v1::LoginReply> Client::login(const std::string& credential,
 Result<v1::SubmitReply> Client::submit(const v1::SubmitRequest& request) {
   return connection_->call(&Stub::Submit, token_, request);
 }
-Result<v1::CancelReply> Client::cancel(const v1::CancelRequest& request) {
+Result<v1::JobOutcomes> Client::cancel(const v1::CancelRequest& request) {
   return connection_->call(&Stub::Cancel, token_, request);
 }
 Result<v1::QueueReply> Client::queue(const v1::QueueRequest& request) {

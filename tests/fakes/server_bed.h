@@ -31,7 +31,7 @@ class Client {
   void set_token(std::string token) { token_ = std::move(token); }
 
   Result<v1::SubmitReply> submit(const v1::SubmitRequest& request);
-  Result<v1::CancelReply> cancel(const v1::CancelRequest& request);
+  Result<v1::JobOutcomes> cancel(const v1::CancelRequest& request);
   Result<v1::QueueReply> queue(const v1::QueueRequest& request);
   Result<v1::ShowReply> show(const v1::ShowRequest& request);
   Result<v1::ShowReply> wait(const v1::WaitRequest& request);

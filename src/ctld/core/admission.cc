@@ -431,24 +431,29 @@ void ControllerState::add_job(JobId id, JobSpec spec, Time now) {
 
 void ControllerState::cancel(RequestId request, const Caller& caller,
                              const std::vector<JobId>& jobs, const std::string& reason, Time now) {
-  Cancelled cancelled;
-  for (const JobId id : jobs) {
-    cancelled.outcomes.push_back({id, cancel_one(caller, id, reason, now)});
-  }
-  effects_.replies.push_back({request, std::move(cancelled)});
+  JobOutcomes outcomes;
+  for (const JobId id : jobs) outcomes.push_back({id, cancel_one(caller, id, reason, now)});
+  effects_.replies.push_back({request, std::move(outcomes)});
 }
 
-Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::string& reason,
-                                     Time now) {
+Result<LiveJob*> ControllerState::find_own(const Caller& caller, JobId id) {
   const auto it = jobs_.find(id);
   if (it == jobs_.end() || is_final(it->second.job.state)) {
     return fail(ErrorCode::kNotFound, fmt::format("job {} does not exist or has ended", id.value));
   }
-  LiveJob& live = it->second;
-  if (!caller.is_operator && caller.owner.uid != live.job.spec->owner.uid) {
+  const Owner& owner = it->second.job.spec->owner;
+  if (!caller.is_operator && caller.owner.uid != owner.uid) {
     return fail(ErrorCode::kPermissionDenied,
-                fmt::format("job {} belongs to {}", id.value, live.job.spec->owner.user));
+                fmt::format("job {} belongs to {}", id.value, owner.user));
   }
+  return &it->second;
+}
+
+Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::string& reason,
+                                     Time now) {
+  const auto found = find_own(caller, id);
+  if (!found) return fail(found);
+  LiveJob& live = **found;
   const Cause cause{.actor = Actor::kUser,
                     .code = CauseCode::kCancel,
                     .actor_name = caller.owner.user,

@@ -20,6 +20,26 @@ void Controller::cancel(RequestId request, const Caller& caller, const std::vect
                         const std::string& reason, Time now) {
   state_->cancel(request, caller, jobs, reason, now);
 }
+void Controller::hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                      Time now) {
+  state_->hold_jobs(request, caller, jobs, now);
+}
+void Controller::release(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                         Time now) {
+  state_->release_jobs(request, caller, jobs, now);
+}
+void Controller::drain(RequestId request, const Caller& caller,
+                       const std::vector<std::string>& nodes, const std::string& reason, Time now) {
+  state_->drain_nodes(request, caller, nodes, reason, now);
+}
+void Controller::resume(RequestId request, const Caller& caller,
+                        const std::vector<std::string>& nodes, Time now) {
+  state_->resume_nodes(request, caller, nodes, now);
+}
+void Controller::scheduling_snapshot(RequestId request, const Caller& caller,
+                                     std::optional<JobSpec> candidate, Time now) {
+  state_->scheduling_snapshot(request, caller, std::move(candidate), now);
+}
 Result<> Controller::agent_connected(SessionId session, const AgentHello& hello, Time now) {
   return state_->agent_connected(session, hello, now);
 }

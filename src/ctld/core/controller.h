@@ -67,6 +67,19 @@ class Controller {
   void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);
   void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
               const std::string& reason, Time now);
+  /// W6. Only jobs that wait; a job may be held twice.
+  void hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
+  void release(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
+  /// Nothing new is placed on the nodes; what runs there ends by itself. Operators only.
+  void drain(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
+             const std::string& reason, Time now);
+  /// The nodes are used again, whoever or whatever drained them. Operators only.
+  void resume(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
+              Time now);
+  /// Answered by a SchedulingSnapshot; `candidate`: a job to be asked about, checked as by submit()
+  /// and not submitted.
+  void scheduling_snapshot(RequestId request, const Caller& caller,
+                           std::optional<JobSpec> candidate, Time now);
 
   // Agents. A node has at most one session; a newer one ends the older.
   Result<> agent_connected(SessionId session, const AgentHello& hello, Time now);

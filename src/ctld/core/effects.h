@@ -2,6 +2,8 @@
 // durable.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -12,21 +14,29 @@
 
 namespace artel::ctld {
 
+class SchedulingSnapshot;
+
 struct Submitted {
   std::vector<JobId> jobs;  // in the order of the request
 };
-struct CancelOutcome {
+/// What became of a command for each job, or each node, that it names.
+struct JobOutcome {
   JobId job;
   Result<> result;
 };
-struct Cancelled {
-  std::vector<CancelOutcome> outcomes;
+using JobOutcomes = std::vector<JobOutcome>;
+struct NodeOutcome {
+  std::string node;
+  Result<> result;
 };
+using NodeOutcomes = std::vector<NodeOutcome>;
 
 /// The answer to one command of a client.
 struct Reply {
   RequestId request;
-  Result<std::variant<Submitted, Cancelled>> body;
+  Result<
+      std::variant<Submitted, JobOutcomes, NodeOutcomes, std::shared_ptr<const SchedulingSnapshot>>>
+      body;
 };
 
 struct AgentSend {

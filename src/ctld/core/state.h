@@ -1,9 +1,9 @@
 // The controller's state and the transitions on it. Private to ctld/core; the public face is
 // controller.h.
 //
-// Each .cc of this class is one theme: admission (submit, cancel), lifecycle (attempts from
-// placement to end), agents (sessions and reconciliation), pass (timers, decisions), scheduling
-// (what the core is told and what is kept for it), state (effects, snapshot).
+// Each .cc of this class is one theme: admission (submit, cancel), orders (hold, drain), lifecycle
+// (attempts from placement to end), agents (sessions and reconciliation), pass (timers, decisions),
+// scheduling (what the core is told and what is kept for it), state (effects, snapshot).
 #pragma once
 
 #include <deque>
@@ -58,6 +58,18 @@ class ControllerState {
   void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
               const std::string& reason, Time now);
 
+  // orders.cc
+  void hold_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
+  void release_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                    Time now);
+  void drain_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
+                   const std::string& reason, Time now);
+  void resume_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
+                    Time now);
+
+  void scheduling_snapshot(RequestId request, const Caller& caller,
+                           std::optional<JobSpec> candidate, Time now);
+
   // agents.cc
   Result<> agent_connected(SessionId session, const AgentHello& hello, Time now);
   void agent_message(SessionId session, const FromAgent& message, Time now);
@@ -81,6 +93,8 @@ class ControllerState {
   [[nodiscard]] Result<> check_fit(const JobSpec& spec) const;
   Result<> choose_line(const Caller& caller, JobSpec& spec) const;
   Result<> choose_queue(const Caller& caller, JobSpec& spec) const;
+  /// The job that the caller may give orders to. Error: kNotFound, kPermissionDenied.
+  Result<LiveJob*> find_own(const Caller& caller, JobId id);
   Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   [[nodiscard]] std::optional<JobId> find_repeated(const Caller& caller, const JobSpec& spec) const;
   /// What the request asks for that is new, in order, and the ids that are known already.
@@ -89,6 +103,11 @@ class ControllerState {
   /// Tells the core of all of them, or of none; ids from last_job_ on.
   Result<> enter_all(Admitted& admitted, Time now);
   void add_job(JobId id, JobSpec spec, Time now);
+
+  // orders.cc
+  Result<> hold_one(const Caller& caller, JobId id, Time now);
+  Result<> release_one(const Caller& caller, JobId id, Time now);
+  Result<NodeEntry*> find_node_for(const Caller& caller, const std::string& name);
 
   // lifecycle.cc
   void place(LiveJob& live, const std::vector<sched::Share>& shares, Time now);

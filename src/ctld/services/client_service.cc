@@ -31,9 +31,37 @@ ClientService::Reactor* ClientService::Submit(Context* context, const v1::Submit
 }
 
 ClientService::Reactor* ClientService::Cancel(Context* context, const v1::CancelRequest* request,
-                                              v1::CancelReply* reply) {
+                                              v1::JobOutcomes* reply) {
   return begin(*context, [&](Call& call, const Caller& caller) {
     return parts_.commands.cancel(call, caller, *request, *reply);
+  });
+}
+
+ClientService::Reactor* ClientService::Hold(Context* context, const v1::HoldRequest* request,
+                                            v1::JobOutcomes* reply) {
+  return begin(*context, [&](Call& call, const Caller& caller) {
+    return parts_.commands.hold(call, caller, *request, *reply);
+  });
+}
+
+ClientService::Reactor* ClientService::Drain(Context* context, const v1::DrainRequest* request,
+                                             v1::NodeOutcomes* reply) {
+  return begin(*context, [&](Call& call, const Caller& caller) {
+    return parts_.commands.drain(call, caller, *request, *reply);
+  });
+}
+
+ClientService::Reactor* ClientService::Explain(Context* context, const v1::ExplainRequest* request,
+                                               v1::ExplainReply* reply) {
+  return begin(*context, [&](Call& call, const Caller& caller) {
+    return parts_.questions.explain(call, caller, *request, *reply);
+  });
+}
+
+ClientService::Reactor* ClientService::WhatIf(Context* context, const v1::WhatIfRequest* request,
+                                              v1::WhatIfReply* reply) {
+  return begin(*context, [&](Call& call, const Caller& caller) {
+    return parts_.questions.what_if(call, caller, *request, *reply);
   });
 }
 

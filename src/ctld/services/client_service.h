@@ -8,6 +8,7 @@
 #include "ctld/services/commands.h"
 #include "ctld/services/job_output.h"
 #include "ctld/services/login.h"
+#include "ctld/services/questions.h"
 #include "ctld/services/views.h"
 #include "ctld/services/waiting.h"
 
@@ -21,6 +22,7 @@ class ClientService final : public v1::ClientService::CallbackService {
     Views& views;
     Waiting& waiting;
     JobOutput& output;
+    Questions& questions;
   };
 
   explicit ClientService(Parts parts) : parts_(parts) {}
@@ -32,7 +34,14 @@ class ClientService final : public v1::ClientService::CallbackService {
   Reactor* Submit(Context* context, const v1::SubmitRequest* request,
                   v1::SubmitReply* reply) override;
   Reactor* Cancel(Context* context, const v1::CancelRequest* request,
-                  v1::CancelReply* reply) override;
+                  v1::JobOutcomes* reply) override;
+  Reactor* Hold(Context* context, const v1::HoldRequest* request, v1::JobOutcomes* reply) override;
+  Reactor* Drain(Context* context, const v1::DrainRequest* request,
+                 v1::NodeOutcomes* reply) override;
+  Reactor* Explain(Context* context, const v1::ExplainRequest* request,
+                   v1::ExplainReply* reply) override;
+  Reactor* WhatIf(Context* context, const v1::WhatIfRequest* request,
+                  v1::WhatIfReply* reply) override;
   Reactor* Queue(Context* context, const v1::QueueRequest* request, v1::QueueReply* reply) override;
   Reactor* Show(Context* context, const v1::ShowRequest* request, v1::ShowReply* reply) override;
   Reactor* Wait(Context* context, const v1::WaitRequest* request, v1::ShowReply* reply) override;

@@ -8,57 +8,84 @@
 
 #include "ctld/services/call.h"
 #include "ctld/services/control_loop.h"
-#include "ctld/services/rights.h"
 #include "wire/step/types_wire.h"
 
 namespace artel::ctld {
 namespace {
 
-/// Longest reason of a cancel; it is kept with every job that it ended.
+/// Longest reason of a cancel or drain; it is kept with every job that it ended.
 constexpr std::size_t kMaxReason = 1000;
 
-Result<> check_count(std::string_view verb, int count) {
-  if (count >= 1 && count <= kMaxJobsPerCall) return {};
-  return fail(
-      ErrorCode::kInvalidArgument,
-      fmt::format("one call may {} 1 to {} jobs; this one has {}", verb, kMaxJobsPerCall, count));
+Result<> check_count(std::string_view verb, std::string_view what, int count, int most) {
+  if (count >= 1 && count <= most) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("one call may {} 1 to {} {}; this one has {}", verb, most, what, count));
 }
 
-Result<> check_right(Verb verb, const Caller& caller) {
-  // Whose jobs may be cancelled is decided by the core, where they are.
-  const Role role = caller.is_operator ? Role::kOperator : Role::kOwner;
-  if (may(verb, role)) return {};
-  return fail(ErrorCode::kPermissionDenied,
-              fmt::format("{} may not {} jobs", caller.owner.user,
-                          kRights[static_cast<std::size_t>(verb)].name));
+Result<> check_jobs(std::string_view verb, int count) {
+  return check_count(verb, "jobs", count, kMaxJobsPerCall);
+}
+
+Result<> check_reason(const std::string& reason) {
+  if (reason.size() <= kMaxReason) return {};
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the reason has {} bytes; at most {} are kept", reason.size(), kMaxReason));
 }
 
 /// What the core is told: an operator only as far as the table says so.
-Caller for_cancel(const Caller& caller) {
-  return {caller.owner, caller.is_operator && may(Verb::kCancel, Role::kOperator)};
+Caller as_far_as(Verb verb, const Caller& caller) {
+  return {caller.owner, caller.is_operator && may(verb, Role::kOperator)};
+}
+
+std::vector<JobId> ids_of(const google::protobuf::RepeatedField<std::uint64_t>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+/// Writes down what became of the jobs and answers.
+auto answer_jobs(Call& call, v1::JobOutcomes& reply) {
+  return [&call, &reply](decltype(Reply::body) body) {
+    if (!body) return call.refuse(body.error());
+    for (const JobOutcome& outcome : std::get<JobOutcomes>(*body)) {
+      auto& out = *reply.add_outcomes();
+      out.set_job(outcome.job.value);
+      if (!outcome.result) rpc::to_proto(outcome.result.error(), *out.mutable_error());
+    }
+    call.answer();
+  };
 }
 
 }  // namespace
 
-Commands::Commands(ControlLoop& loop, std::string default_output)
-    : loop_(loop), default_output_(std::move(default_output)) {}
+Result<> check_right(Verb verb, const Caller& caller) {
+  // Whose jobs may be cancelled or held is decided by the core, where they are.
+  const Role role = caller.is_operator ? Role::kOperator : Role::kOwner;
+  if (may(verb, role)) return {};
+  return fail(ErrorCode::kPermissionDenied,
+              fmt::format("{} may not {}; operators may (operators in artel.toml)",
+                          caller.owner.user, kRights[static_cast<std::size_t>(verb)].name));
+}
 
-Result<JobSpec> Commands::read_spec(const Caller& caller, const v1::JobSpec& in) const {
+Result<JobSpec> read_spec(const Caller& caller, const v1::JobSpec& in,
+                          const std::string& default_output) {
   auto spec = wire::from_proto(in);
   if (!spec) return spec;
   spec->owner = caller.owner;
-  if (spec->output.empty() && !spec->attached) spec->output = default_output_;
+  if (spec->output.empty() && !spec->attached) spec->output = default_output;
   return spec;
 }
+
+Commands::Commands(ControlLoop& loop, std::string default_output)
+    : loop_(loop), default_output_(std::move(default_output)) {}
 
 Result<> Commands::submit(Call& call, const Caller& caller, const v1::SubmitRequest& request,
                           v1::SubmitReply& reply) {
   if (auto allowed = check_right(Verb::kSubmit, caller); !allowed) return allowed;
-  if (auto counted = check_count("submit", request.jobs_size()); !counted) return counted;
+  if (auto counted = check_jobs("submit", request.jobs_size()); !counted) return counted;
   std::vector<JobSpec> specs;
   specs.reserve(static_cast<std::size_t>(request.jobs_size()));
   for (const v1::JobSpec& one : request.jobs()) {
-    auto spec = read_spec(caller, one);
+    auto spec = read_spec(caller, one, default_output_);
     if (!spec) return fail(spec);
     specs.push_back(std::move(*spec));
   }
@@ -76,27 +103,55 @@ Result<> Commands::submit(Call& call, const Caller& caller, const v1::SubmitRequ
 }
 
 Result<> Commands::cancel(Call& call, const Caller& caller, const v1::CancelRequest& request,
-                          v1::CancelReply& reply) {
+                          v1::JobOutcomes& reply) {
   if (auto allowed = check_right(Verb::kCancel, caller); !allowed) return allowed;
-  if (auto counted = check_count("cancel", request.jobs_size()); !counted) return counted;
-  if (request.reason().size() > kMaxReason) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("the reason has {} bytes; at most {} are kept", request.reason().size(),
-                            kMaxReason));
-  }
-  std::vector<JobId> jobs;
-  jobs.reserve(static_cast<std::size_t>(request.jobs_size()));
-  for (const std::uint64_t job : request.jobs()) jobs.emplace_back(job);
+  if (auto counted = check_jobs("cancel", request.jobs_size()); !counted) return counted;
+  if (auto kept = check_reason(request.reason()); !kept) return kept;
   return loop_.command(
-      [caller = for_cancel(caller), jobs = std::move(jobs), reason = request.reason()](
-          Controller& controller, RequestId id, Time now) {
+      [caller = as_far_as(Verb::kCancel, caller), jobs = ids_of(request.jobs()),
+       reason = request.reason()](Controller& controller, RequestId id, Time now) {
         controller.cancel(id, caller, jobs, reason, now);
+      },
+      answer_jobs(call, reply));
+}
+
+Result<> Commands::hold(Call& call, const Caller& caller, const v1::HoldRequest& request,
+                        v1::JobOutcomes& reply) {
+  if (auto allowed = check_right(Verb::kHold, caller); !allowed) return allowed;
+  const auto* const verb = request.release() ? "release" : "hold";
+  if (auto counted = check_jobs(verb, request.jobs_size()); !counted) return counted;
+  return loop_.command(
+      [caller = as_far_as(Verb::kHold, caller), jobs = ids_of(request.jobs()),
+       release = request.release()](Controller& controller, RequestId id, Time now) {
+        release ? controller.release(id, caller, jobs, now)
+                : controller.hold(id, caller, jobs, now);
+      },
+      answer_jobs(call, reply));
+}
+
+Result<> Commands::drain(Call& call, const Caller& caller, const v1::DrainRequest& request,
+                         v1::NodeOutcomes& reply) {
+  if (auto allowed = check_right(Verb::kDrain, caller); !allowed) return allowed;
+  const auto* const verb = request.resume() ? "resume" : "drain";
+  const int count = request.nodes_size();
+  if (auto counted = check_count(verb, "nodes", count, kMaxNodesPerCall); !counted) return counted;
+  if (auto kept = check_reason(request.reason()); !kept) return kept;
+  if (!request.resume() && request.reason().empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a drain needs a reason: whoever finds the node later must know why");
+  }
+  return loop_.command(
+      [caller, nodes = std::vector<std::string>(request.nodes().begin(), request.nodes().end()),
+       reason = request.reason(),
+       resume = request.resume()](Controller& controller, RequestId id, Time now) {
+        resume ? controller.resume(id, caller, nodes, now)
+               : controller.drain(id, caller, nodes, reason, now);
       },
       [&call, &reply](decltype(Reply::body) body) {
         if (!body) return call.refuse(body.error());
-        for (const CancelOutcome& outcome : std::get<Cancelled>(*body).outcomes) {
+        for (const NodeOutcome& outcome : std::get<NodeOutcomes>(*body)) {
           auto& out = *reply.add_outcomes();
-          out.set_job(outcome.job.value);
+          out.set_node(outcome.node);
           if (!outcome.result) rpc::to_proto(outcome.result.error(), *out.mutable_error());
         }
         call.answer();

@@ -17,6 +17,7 @@ namespace artel::ctld {
 enum class Verb : std::uint8_t {
   kSubmit,
   kCancel,
+  kHold,  // and release
   kList,  // queue and history
   kShow,  // one job with its attempts
   kWait,
@@ -24,8 +25,10 @@ enum class Verb : std::uint8_t {
   kReadOutput,
   kNodes,
   kUsage,
+  kDrain,    // and resume
+  kExplain,  // why a job waits, what a change would do
 };
-inline constexpr std::size_t kVerbs = 9;
+inline constexpr std::size_t kVerbs = 12;
 
 /// The caller's relation to the job. For verbs without a job: kOther or kOperator.
 enum class Role : std::uint8_t { kOther, kOwner, kOperator };
@@ -40,6 +43,7 @@ struct RightsRow {
 inline constexpr std::array<RightsRow, kVerbs> kRights = {{
     {Verb::kSubmit, "submit", {true, true, true}},
     {Verb::kCancel, "cancel", {false, true, true}},
+    {Verb::kHold, "hold", {false, true, true}},
     {Verb::kList, "list", {true, true, true}},
     {Verb::kShow, "show", {true, true, true}},
     {Verb::kWait, "wait for", {true, true, true}},
@@ -47,6 +51,8 @@ inline constexpr std::array<RightsRow, kVerbs> kRights = {{
     {Verb::kReadOutput, "read the output of", {false, true, true}},
     {Verb::kNodes, "list nodes", {true, true, true}},
     {Verb::kUsage, "report usage", {true, true, true}},
+    {Verb::kDrain, "drain", {false, false, true}},
+    {Verb::kExplain, "ask about", {true, true, true}},
 }};
 
 constexpr bool may(Verb verb, Role role) {

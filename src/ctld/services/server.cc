@@ -76,7 +76,8 @@ class Server::Impl {
         views_(loop_, readers_, hub_),
         waiting_(loop_, readers_),
         output_(loop_, readers_, hub_),
-        clients_({login_, commands_, views_, waiting_, output_}),
+        questions_(loop_, options_.default_output),
+        clients_({login_, commands_, views_, waiting_, output_, questions_}),
         agents_(hub_) {}
 
   Result<> start() {
@@ -111,6 +112,7 @@ class Server::Impl {
     workers_.stop();
     readers_.stop();
     loop_.stop();
+    questions_.stop();
   }
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
@@ -126,6 +128,7 @@ class Server::Impl {
   Views views_;
   Waiting waiting_;
   JobOutput output_;
+  Questions questions_;
   ClientService clients_;
   AgentService agents_;
   std::unique_ptr<grpc::Server> server_;

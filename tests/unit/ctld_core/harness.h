@@ -76,8 +76,7 @@ class Cluster {
     return core_.take_effects();
   }
 
-  Result<std::variant<Submitted, Cancelled>> submit(const Caller& caller,
-                                                    std::vector<JobSpec> specs) {
+  decltype(Reply::body) submit(const Caller& caller, std::vector<JobSpec> specs) {
     core_.submit(RequestId{1}, caller, std::move(specs), now);
     Effects effects = core_.take_effects();
     return std::move(effects.replies.at(0).body);
@@ -88,7 +87,7 @@ class Cluster {
   Result<> cancel(const Caller& caller, JobId job) {
     core_.cancel(RequestId{2}, caller, {job}, "", now);
     pending_ = core_.take_effects();
-    return std::get<Cancelled>(pending_.replies.at(0).body.value()).outcomes.at(0).result;
+    return std::get<JobOutcomes>(pending_.replies.at(0).body.value()).at(0).result;
   }
   /// Effects of the last cancel.
   Effects& pending() { return pending_; }

@@ -28,7 +28,8 @@ constexpr Expected kExpected[] = {
     {Verb::kList, true, true, true},        {Verb::kShow, true, true, true},
     {Verb::kWait, true, true, true},        {Verb::kReadScript, false, true, true},
     {Verb::kReadOutput, false, true, true}, {Verb::kNodes, true, true, true},
-    {Verb::kUsage, true, true, true},
+    {Verb::kUsage, true, true, true},       {Verb::kHold, false, true, true},
+    {Verb::kDrain, false, false, true},     {Verb::kExplain, true, true, true},
 };
 
 TEST_CASE("each verb is open to exactly the roles that the design names") {
@@ -77,7 +78,7 @@ TEST_CASE("the core refuses a cancel exactly where the table does") {
     const JobId job = submit(core);
     core.cancel(RequestId{2}, caller, {job}, "", Time{});
     const Effects effects = core.take_effects();
-    const auto& outcomes = std::get<Cancelled>(*effects.replies.at(0).body).outcomes;
+    const auto& outcomes = std::get<JobOutcomes>(*effects.replies.at(0).body);
     INFO("role " << static_cast<int>(role));
     CHECK(outcomes.at(0).result.has_value() == may(Verb::kCancel, role));
   }

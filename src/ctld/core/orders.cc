@@ -1,0 +1,128 @@
+// What clients order and ask beside submit and cancel: hold and release jobs, drain and resume
+// nodes, the state for questions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "ctld/core/scheduling_snapshot.h"
+#include "ctld/core/state.h"
+
+namespace artel::ctld {
+
+void ControllerState::hold_jobs(RequestId request, const Caller& caller,
+                                const std::vector<JobId>& jobs, Time now) {
+  JobOutcomes outcomes;
+  for (const JobId id : jobs) outcomes.push_back({id, hold_one(caller, id, now)});
+  effects_.replies.push_back({request, std::move(outcomes)});
+}
+
+Result<> ControllerState::hold_one(const Caller& caller, JobId id, Time now) {
+  const auto found = find_own(caller, id);
+  if (!found) return fail(found);
+  LiveJob& live = **found;
+  if (live.job.state == JobState::kHeld) return {};
+  if (live.job.state != JobState::kPending) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("job {} is {}; only a job that waits can be held, cancel ends one that "
+                            "runs",
+                            id.value, job_state_name(live.job.state)));
+  }
+  event(now, "hold", id, caller.owner.user, "");
+  core_->set_held(now, id, true);
+  move_to(live, JobState::kHeld);
+  touch(live);
+  pass_due_ = true;  // its planned start is free for others
+  return {};
+}
+
+void ControllerState::release_jobs(RequestId request, const Caller& caller,
+                                   const std::vector<JobId>& jobs, Time now) {
+  JobOutcomes outcomes;
+  for (const JobId id : jobs) outcomes.push_back({id, release_one(caller, id, now)});
+  effects_.replies.push_back({request, std::move(outcomes)});
+}
+
+Result<> ControllerState::release_one(const Caller& caller, JobId id, Time now) {
+  const auto found = find_own(caller, id);
+  if (!found) return fail(found);
+  LiveJob& live = **found;
+  if (live.job.state != JobState::kHeld) return {};  // a repeated call finds what it has done
+  event(now, "release", id, caller.owner.user, "");
+  core_->set_held(now, id, false);
+  move_to(live, JobState::kPending);
+  touch(live);
+  pass_due_ = true;
+  return {};
+}
+
+Result<NodeEntry*> ControllerState::find_node_for(const Caller& caller, const std::string& name) {
+  if (!caller.is_operator) {
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("{} is no operator; [ctld] operators in artel.toml names them",
+                            caller.owner.user));
+  }
+  if (const auto id = find_node(name)) return &entry(*id);
+  std::vector<std::string_view> known;
+  for (const NodeEntry& on : nodes_) known.emplace_back(on.node.config.name);
+  return fail(ErrorCode::kNotFound,
+              fmt::format("there is no node '{}'{}", name, did_you_mean(name, known)));
+}
+
+void ControllerState::drain_nodes(RequestId request, const Caller& caller,
+                                  const std::vector<std::string>& nodes, const std::string& reason,
+                                  Time now) {
+  NodeOutcomes outcomes;
+  for (const std::string& name : nodes) {
+    const auto found = find_node_for(caller, name);
+    if (!found) {
+      outcomes.push_back({name, fail(found)});
+      continue;
+    }
+    NodeEntry& on = **found;
+    on.node.drained = true;
+    on.node.drain_reason = fmt::format("{}: {}", caller.owner.user, reason);
+    event(now, "drain", JobId{}, caller.owner.user, fmt::format("{}: {}", name, reason));
+    touch_node(on);
+    outcomes.push_back({name, {}});
+  }
+  pass_due_ = true;
+  effects_.replies.push_back({request, std::move(outcomes)});
+}
+
+void ControllerState::resume_nodes(RequestId request, const Caller& caller,
+                                   const std::vector<std::string>& nodes, Time now) {
+  NodeOutcomes outcomes;
+  for (const std::string& name : nodes) {
+    const auto found = find_node_for(caller, name);
+    if (!found) {
+      outcomes.push_back({name, fail(found)});
+      continue;
+    }
+    NodeEntry& on = **found;
+    // The operator has seen what was wrong: the row of strikes begins anew.
+    on.node.strikes = 0;
+    on.node.drained = false;
+    on.node.drain_reason.clear();
+    event(now, "resume", JobId{}, caller.owner.user, name);
+    touch_node(on);
+    outcomes.push_back({name, {}});
+  }
+  pass_due_ = true;
+  effects_.replies.push_back({request, std::move(outcomes)});
+}
+
+void ControllerState::scheduling_snapshot(RequestId request, const Caller& caller,
+                                          std::optional<JobSpec> candidate, Time now) {
+  std::optional<sched::JobFacts> facts;
+  if (candidate) {
+    const auto spec = admit(caller, std::move(*candidate));
+    if (!spec) return effects_.replies.push_back({request, fail(spec)});
+    facts = facts_of(JobId{last_job_.value + 1}, *spec);
+  }
+  effects_.replies.push_back({request, std::make_shared<const SchedulingSnapshot>(
+                                           *core_, *layout_, snapshot(now), std::move(facts))});
+}
+
+}  // namespace artel::ctld
