@@ -9,6 +9,9 @@
 
 namespace artel::sched {
 
+/// Whether what is told makes sense on this cluster; what follows relies on it. kInvalidArgument,
+/// or kNeverFits where there are too few nodes.
+Result<> check_facts(const State& state, const JobFacts& facts);
 /// Equal requests are kept once.
 std::shared_ptr<const Shape> intern(State& state, const Request& request);
 /// A pending job, as yet in no list.

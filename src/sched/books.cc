@@ -1,6 +1,7 @@
 // The books: what each start, end and signal changes in the sums of State.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "sched/shares.h"
 #include "sched/state.h"
@@ -9,12 +10,17 @@
 namespace artel::sched {
 namespace {
 
+constexpr double kForgotten = 1e-12;  // use of a user long ago that changes no order
+
 void add_user(State& state, const Job& job, int sign) {
   state.user_past.try_emplace(job.user, 0);
   Amounts& held = state.user_use[job.user];
   held.resize(state.flavors + 1, 0);
   for_each(state, job.charge,
            [&](std::size_t resource, std::int64_t amount) { held[resource] += sign * amount; });
+  if (std::ranges::all_of(held, [](std::int64_t amount) { return amount == 0; })) {
+    state.user_use.erase(job.user);
+  }
 }
 
 void count_licences(std::vector<std::int64_t>& held, const Job& job, int sign) {
@@ -66,6 +72,7 @@ void book(State& state, const Job& job, int sign) {
     Held& held = quota.users[job.user];
     held.jobs += sign;
     held.gpus += sign * job.charge.gpus;
+    if (held.jobs == 0) quota.users.erase(job.user);
   }
   update_star(state, job.queue);
 }
@@ -155,10 +162,12 @@ void settle(State& state) {
     past = past * kept + over(state, QuotaId{i}) * (1 - kept);
   }
   auto held = state.user_use.begin();
-  for (auto& [user, past] : state.user_past) {
+  for (auto entry = state.user_past.begin(); entry != state.user_past.end();) {
+    auto& [user, past] = *entry;
     while (held != state.user_use.end() && held->first < user) ++held;
     const bool holds = held != state.user_use.end() && held->first == user;
     past = past * kept + (holds ? dominant_share(state, held->second) : 0) * (1 - kept);
+    entry = !holds && past < kForgotten ? state.user_past.erase(entry) : std::next(entry);
   }
 }
 

@@ -26,7 +26,6 @@ void count_as_leaving(State& state, Job& job) {
 void Scheduler::restore(Time now, const Remembered& told) {
   State& state = *state_;
   advance(state, now);
-  state.user_past.try_emplace(told.job.user, 0);
   Job made = job_of(state, told.job, intern(state, told.job.request));
   list_nodes(state, made);
   Job& job = admit(state, std::move(made), told.job);

@@ -118,11 +118,11 @@ Scheduler::~Scheduler() = default;
 
 Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   advance(*state_, now);
-  Job job = job_of(*state_, facts, intern(*state_, facts.request));
+  if (auto sense = check_facts(*state_, facts); !sense) return sense;
   if (auto shape = check_request(facts.request); !shape) return shape;
+  Job job = job_of(*state_, facts, intern(*state_, facts.request));
   if (auto shape = check_deadline(job); !shape) return shape;
   if (auto known = check_dependencies(*state_, facts); !known) return known;
-  state_->user_past.try_emplace(facts.user, 0);
   if (!has_access(*state_, job.queue, job.user)) {
     return fail(ErrorCode::kPermissionDenied, "queue: the user may not submit to it");
   }

@@ -182,6 +182,8 @@ struct State {
   std::map<UserId, Amounts> user_use;
   std::map<UserId, double> user_past;
   std::map<std::size_t, std::vector<std::weak_ptr<const Shape>>> requests;  // by hash
+  std::size_t shapes_kept{};                                                // in `requests`, about,
+  std::size_t shapes_most = 1024;  // and how many before those that nobody has are forgotten
   std::uint64_t last_shape{};
   std::shared_ptr<const State> blank;  // empty and healthy, for Q6; null: to be made
   std::set<std::string> words;         // features that some node has
