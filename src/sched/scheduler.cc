@@ -121,14 +121,14 @@ Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   if (auto sense = check_facts(*state_, facts); !sense) return sense;
   if (auto shape = check_request(facts.request); !shape) return shape;
   Job job = job_of(*state_, facts, intern(*state_, facts.request));
-  if (auto shape = check_deadline(job); !shape) return shape;
-  if (auto known = check_dependencies(*state_, facts); !known) return known;
   if (!has_access(*state_, job.queue, job.user)) {
     return fail(ErrorCode::kPermissionDenied, "queue: the user may not submit to it");
   }
   if (job.reservation && !may_enter(*state_, job)) {
     return fail(ErrorCode::kPermissionDenied, "reservation: it is not the job's to use");
   }
+  if (auto time = check_deadline(job); !time) return time;
+  if (auto known = check_dependencies(*state_, facts); !known) return known;
   if (auto words = check_words(*state_, facts.request); !words) return words;
   list_nodes(*state_, job);
   if (!ever_fits(*state_, job)) {
