@@ -38,7 +38,9 @@ std::unexpected<Error> invalid(const std::string& text) {
   return fail(ErrorCode::kInvalidArgument, text);
 }
 
-Result<> check_parts(const State& state, const Request& request) {
+constexpr std::uint64_t kMostNodes = 1'000'000;
+
+Result<> check_parts(const Request& request) {
   if (request.parts.empty()) return invalid("components: the job has none; state at least one");
   std::uint64_t nodes = request.spares;
   for (const Part& part : request.parts) {
@@ -48,10 +50,9 @@ Result<> check_parts(const State& state, const Request& request) {
     }
     nodes += part.nodes;
   }
-  if (nodes <= state.nodes.size()) return {};
-  return fail(ErrorCode::kNeverFits, "nodes: " + std::to_string(nodes) +
-                                         " are asked for, the cluster has " +
-                                         std::to_string(state.nodes.size()) + "; ask for fewer");
+  if (nodes <= kMostNodes) return {};
+  return invalid("nodes: " + std::to_string(nodes) + " are more than a cluster may have, " +
+                 std::to_string(kMostNodes) + "; ask for fewer");
 }
 
 /// G3, P5.
@@ -120,10 +121,18 @@ Result<> check_times(const JobFacts& facts) {
 }  // namespace
 
 Result<> check_facts(const State& state, const JobFacts& facts) {
-  if (auto parts = check_parts(state, facts.request); !parts) return parts;
+  if (auto parts = check_parts(facts.request); !parts) return parts;
   if (auto sizes = check_sizes(facts.request); !sizes) return sizes;
   if (auto names = check_names(state, facts); !names) return names;
   return check_times(facts);
+}
+
+Result<> check_size(const State& state, const Request& request) {
+  const std::uint32_t nodes = nodes_of(request, smallest_size(request));
+  if (nodes <= state.nodes.size()) return {};
+  return fail(ErrorCode::kNeverFits, "nodes: " + std::to_string(nodes) +
+                                         " are asked for, the cluster has " +
+                                         std::to_string(state.nodes.size()) + "; ask for fewer");
 }
 
 std::shared_ptr<const Shape> intern(State& state, const Request& request) {

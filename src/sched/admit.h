@@ -9,9 +9,10 @@
 
 namespace artel::sched {
 
-/// Whether what is told makes sense on this cluster; what follows relies on it. kInvalidArgument,
-/// or kNeverFits where there are too few nodes.
+/// kInvalidArgument: what is told makes no sense. What follows relies on it.
 Result<> check_facts(const State& state, const JobFacts& facts);
+/// kNeverFits: there are too few nodes, whatever they are.
+Result<> check_size(const State& state, const Request& request);
 /// Equal requests are kept once.
 std::shared_ptr<const Shape> intern(State& state, const Request& request);
 /// A pending job, as yet in no list.

@@ -127,6 +127,7 @@ Result<> Scheduler::submit(Time now, const JobFacts& facts) {
   if (job.reservation && !may_enter(*state_, job)) {
     return fail(ErrorCode::kPermissionDenied, "reservation: it is not the job's to use");
   }
+  if (auto size = check_size(*state_, facts.request); !size) return size;
   if (auto time = check_deadline(job); !time) return time;
   if (auto known = check_dependencies(*state_, facts); !known) return known;
   if (auto words = check_words(*state_, facts.request); !words) return words;
