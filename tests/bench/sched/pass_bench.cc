@@ -65,7 +65,7 @@ void pass_after_end(benchmark::State& state) {
   std::size_t next = 0;
   for (auto _ : state) {
     now += std::chrono::seconds{1};
-    loaded.scheduler.end(now, loaded.running[next++], Ended::kCompleted);
+    loaded.scheduler.end(now, loaded.running[next++], artel::sched::Ended::kCompleted);
     benchmark::DoNotOptimize(artel::bench::pass_until_rest(loaded.scheduler, now));
   }
 }
