@@ -53,7 +53,12 @@ void update_star(State& state, QuotaId id) {
   }
 }
 
+void forget_covers(State& state, QuotaId queue) {
+  for (const QuotaId quota : state.path(queue)) state.covers.erase(quota);
+}
+
 void book(State& state, const Job& job, int sign) {
+  if (state.assumed == 0) forget_covers(state, job.queue);
   settle(state);
   add_user(state, job, sign);
   count_licences(state.licences_active, job, sign);
@@ -84,6 +89,8 @@ void hold(State& state, Job& job) {
     node.free_gpus -= share.gpus;
   }
   state.active.insert(job.id);
+  auto& of_queue = state.active_of[job.queue.value];
+  of_queue.insert(std::ranges::lower_bound(of_queue, job.id, {}, &Job::id), &job);
   if (job.array) ++state.arrays.at(*job.array).holding;
 }
 
@@ -94,6 +101,9 @@ void drop(State& state, Job& job) {
     holders.erase(std::ranges::find(holders, &job));
   }
   state.active.erase(job.id);
+  auto& of_queue = state.active_of[job.queue.value];
+  const auto place = std::ranges::lower_bound(of_queue, job.id, {}, &Job::id);
+  if (place != of_queue.end() && *place == &job) of_queue.erase(place);
   if (job.array) --state.arrays.at(*job.array).holding;
 }
 

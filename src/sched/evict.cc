@@ -28,12 +28,14 @@ struct Candidate {
 
 /// Takes a job out of the books while a plan is made.
 void assume_gone(State& state, Job& job) {
+  ++state.assumed;
   book(state, job, -1);
   job.assumed_gone = true;
 }
 void put_back(State& state, Job& job) {
   job.assumed_gone = false;
   book(state, job, 1);
+  --state.assumed;
 }
 
 class Search {
@@ -107,25 +109,34 @@ class Search {
   }
 
   void find_candidates() {
-    std::vector<Candidate> others;
-    for (const JobId id : state_.active) {
-      Job& victim = state_.jobs.at(id);
-      if (victim.stage != Stage::kRunning || !victim.preemptible || victim.inside) continue;
-      Candidate one{
-          .job = &victim, .own = victim.pool == job_.pool, .lost = lost_work(state_, victim)};
-      if (!one.own) {
-        others.push_back(one);
-      } else if (victim.priority < job_.priority && ran(victim, state_.policy.protect_priority)) {
-        candidates_.push_back(one);
-      }
-    }
+    add_own(job_.pool);
     leave_covered_work();
     own_ = candidates_;
-    if (others.empty() || !may_reclaim_at_all()) return;
+    if (!may_reclaim_at_all()) return;
     if (fair_counts()) look_at_entitlements();
-    for (Candidate& one : others) {
-      if (is_borrowed_there(one)) candidates_.push_back(one);
+    for (const std::vector<Job*>& of_queue : state_.active_of) {
+      for (Job* victim : of_queue) {
+        if (victim->pool == job_.pool || !is_eligible_victim(*victim)) continue;
+        Candidate one{.job = victim, .lost = lost_work(state_, *victim)};
+        if (is_borrowed_there(one)) candidates_.push_back(one);
+      }
     }
+  }
+
+  static bool is_eligible_victim(const Job& job) {
+    return job.stage == Stage::kRunning && job.preemptible && !job.inside;
+  }
+
+  /// V2.
+  void add_own(QuotaId quota) {
+    for (Job* victim : state_.active_of[quota.value]) {
+      if (victim->pool != job_.pool || !is_eligible_victim(*victim)) continue;
+      if (victim->priority >= job_.priority || !ran(*victim, state_.policy.protect_priority)) {
+        continue;
+      }
+      candidates_.push_back({.job = victim, .own = true, .lost = lost_work(state_, *victim)});
+    }
+    for (const QuotaId child : state_.at(quota).children) add_own(child);
   }
 
   /// V2: unless p would be covered itself, what its pool covers stays.
@@ -135,7 +146,7 @@ class Search {
     claim.stage = Stage::kClaiming;
     claim.charge = charge_;
     if (cover(state_, job_.pool, &claim).contains(claim.id.value)) return;
-    const Covered covered = cover(state_, job_.pool);
+    const Covered& covered = known_cover(state_, job_.pool);
     std::erase_if(candidates_,
                   [&](const Candidate& one) { return covered.contains(one.job->id.value); });
   }
@@ -149,9 +160,7 @@ class Search {
     one.np = *np;
     one.nv = *nv;
     one.lca_depth = state_.at(lca).depth;
-    const auto [covered, is_new] = covers_.try_emplace(nv->value);
-    if (is_new) covered->second = cover(state_, *nv);
-    return !covered->second.contains(one.job->id.value);
+    return !known_cover(state_, *nv).contains(one.job->id.value);
   }
 
   void look_at_entitlements() {
@@ -415,7 +424,6 @@ class Search {
   std::optional<Domain> domain_;
   std::vector<Candidate> candidates_;
   std::vector<Candidate> own_;
-  std::map<std::uint32_t, Covered> covers_;
   std::map<std::size_t, std::vector<double>> entitled_;
   std::set<std::uint32_t> above_entitlement_;
 };

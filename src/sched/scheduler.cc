@@ -27,6 +27,8 @@ std::shared_ptr<const State> make_blank(const State& state) {
   blank->jobs.clear();
   blank->active.clear();
   blank->signalled.clear();
+  for (auto& of_queue : blank->active_of) of_queue.clear();
+  blank->covers.clear();
   blank->reservations.clear();
   blank->arrays.clear();
   blank->dependents.clear();
@@ -189,7 +191,9 @@ void Scheduler::set_health(Time now, NodeId id, bool healthy) {
 
 void Scheduler::set_priority(Time now, JobId id, std::int32_t priority) {
   advance(*state_, now);
-  state_->jobs.at(id).priority = priority;
+  Job& job = state_->jobs.at(id);
+  job.priority = priority;
+  forget_covers(*state_, job.queue);
 }
 
 void Scheduler::change(Time now, QuotaId id, const QuotaChange& change) {

@@ -22,9 +22,29 @@ auto cover_key(const State& state, const Job& job, const Covered& below) {
 Covered covered_below(const State& state, QuotaId id, const Job* also) {
   Covered below;
   for (const QuotaId child : state.at(id).children) {
-    if (state.at(child).states) below.merge(cover(state, child, also));
+    if (!state.at(child).states) continue;
+    if (also != nullptr || state.assumed > 0) {
+      below.merge(cover(state, child, also));
+    } else {
+      const Covered& known = known_cover(state, child);
+      below.insert(known.begin(), known.end());
+    }
   }
   return below;
+}
+
+void add_active_below(const State& state, QuotaId id, std::vector<const Job*>& jobs) {
+  for (const Job* job : state.active_of[id.value]) {
+    if (is_active(*job) && !job->inside) jobs.push_back(job);
+  }
+  for (const QuotaId child : state.at(id).children) add_active_below(state, child, jobs);
+}
+
+bool has_claim_below(const State& state, QuotaId id) {
+  const auto claims = [](const Job* job) { return job->stage == Stage::kClaiming; };
+  return std::ranges::any_of(state.active_of[id.value], claims) ||
+         std::ranges::any_of(state.at(id).children,
+                             [&](QuotaId child) { return has_claim_below(state, child); });
 }
 
 /// Of an array only so many tasks count as it has slots free; `slots`: how many have been counted.
@@ -127,10 +147,7 @@ Covered cover(const State& state, QuotaId id, const Job* also) {
   const Covered below = covered_below(state, id, also);
   std::vector<const Job*> jobs;
   if (also != nullptr && is_below(state, also->queue, id)) jobs.push_back(also);
-  for (const JobId number : state.active) {
-    const Job& job = state.jobs.at(number);
-    if (is_active(job) && !job.inside && is_below(state, job.queue, id)) jobs.push_back(&job);
-  }
+  add_active_below(state, id, jobs);
   std::ranges::sort(jobs, {}, [&](const Job* job) { return cover_key(state, *job, below); });
   Amounts left = quota.guarantee;
   for (std::size_t r = 0; r < left.size(); ++r) left[r] -= quota.reserved[r];
@@ -146,10 +163,20 @@ Covered cover(const State& state, QuotaId id, const Job* also) {
   return covered;
 }
 
+const Covered& known_cover(const State& state, QuotaId id) {
+  const auto [known, is_new] = state.covers.try_emplace(id);
+  KnownCover& of = known->second;
+  if (!is_new && (!of.at || *of.at == state.now)) return of.jobs;
+  of.jobs = cover(state, id);
+  of.at.reset();
+  if (has_claim_below(state, id)) of.at = state.now;
+  return of.jobs;
+}
+
 bool is_borrowed(const State& state, const Job& job) {
   if (!is_active(job) || job.inside) return false;
   return std::ranges::any_of(state.path(job.queue), [&](QuotaId quota) {
-    return state.at(quota).states && !cover(state, quota).contains(job.id.value);
+    return state.at(quota).states && !known_cover(state, quota).contains(job.id.value);
   });
 }
 

@@ -13,6 +13,8 @@ using Covered = std::set<std::uint64_t>;  // job numbers
 /// The active jobs below `quota` that its guarantee covers. `also`: a claim that is not made yet.
 /// O(active log active).
 [[nodiscard]] Covered cover(const State& state, QuotaId quota, const Job* also = nullptr);
+/// The same, made again only after something below has changed. Not while victims are assumed gone.
+[[nodiscard]] const Covered& known_cover(const State& state, QuotaId quota);
 [[nodiscard]] bool is_borrowed(const State& state, const Job& job);
 
 /// By quota node, for one resource.

@@ -141,6 +141,7 @@ State::State(const Setup& setup, Time begin)
       settled(begin) {
   add_nodes(*this, setup);
   add_quotas(*this, setup);
+  active_of.resize(quotas.size());
   licences_active.assign(licences.size(), 0);
   licences_signalled.assign(licences.size(), 0);
   user_past.insert(setup.user_past.begin(), setup.user_past.end());
@@ -151,6 +152,9 @@ std::unique_ptr<State> copy_state(const State& from) {
   auto copy = std::make_unique<State>(from);
   for (Node& node : copy->nodes) {
     for (Job*& holder : node.holders) holder = &copy->jobs.at(holder->id);
+  }
+  for (auto& of_queue : copy->active_of) {
+    for (Job*& job : of_queue) job = &copy->jobs.at(job->id);
   }
   return copy;
 }
@@ -172,6 +176,7 @@ void derive_tree(State& state) {
 
 void derive_capacity(State& state) {
   if (!state.capacity.empty()) settle(state);
+  state.covers.clear();
   state.capacity.assign(state.flavors + 1, 0);
   for (Quota& quota : state.quotas) {
     std::ranges::fill(quota.dedicated, 0);

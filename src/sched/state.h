@@ -150,6 +150,12 @@ struct Planned {
   std::vector<Share> shares;
 };
 
+/// What a guarantee covers. Claims count as started now, so with any it holds for one instant.
+struct KnownCover {
+  std::set<std::uint64_t> jobs;
+  std::optional<Time> at;  // of covers with claims
+};
+
 /// A planned start after the walk that made it.
 struct KeptPlan {
   JobId job;
@@ -176,7 +182,11 @@ struct State {
   std::vector<std::int64_t> licences_active;     // held by active jobs
   std::vector<std::int64_t> licences_signalled;  // still held by signalled ones
   std::map<JobId, Job> jobs;
-  std::set<JobId> active;  // running, claiming, signalled
+  std::set<JobId> active;                    // running, claiming, signalled
+  std::vector<std::vector<Job*>> active_of;  // the same by queue, ascending
+  std::uint32_t assumed{};                   // victims of the plan in the making
+  /// Covers (C2) that still hold; see shares.h.
+  mutable std::map<QuotaId, KnownCover> covers;
   std::set<JobId> signalled;
   std::vector<Reservation> reservations;
   std::map<UserId, Amounts> user_use;
@@ -277,6 +287,8 @@ void book(State& state, const Job& job, int sign);
 /// Puts the job on its nodes, or takes it off.
 void hold(State& state, Job& job);
 void drop(State& state, Job& job);
+/// Covers of the path are to be made again.
+void forget_covers(State& state, QuotaId queue);
 /// use* of the path after a change at `quota`.
 void update_star(State& state, QuotaId quota);
 
