@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sched/books.h"
 #include "sched/checks.h"
 
 namespace artel::sched {

@@ -1,10 +1,11 @@
 // The books: what each start, end and signal changes in the sums of State.
+#include "sched/books.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
 #include "sched/shares.h"
-#include "sched/state.h"
 #include "sched/waiting.h"
 
 namespace artel::sched {

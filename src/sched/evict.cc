@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "sched/books.h"
 #include "sched/checks.h"
 #include "sched/shares.h"
 #include "sched/waiting.h"

@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "sched/books.h"
 #include "sched/candidates.h"
 #include "sched/scheduler.h"
 #include "sched/shares.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sched/admit.h"
+#include "sched/books.h"
 #include "sched/candidates.h"
 #include "sched/memory.h"
 #include "sched/state.h"

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "sched/admit.h"
 #include "sched/booked.h"
+#include "sched/books.h"
 #include "sched/candidates.h"
 #include "sched/checks.h"
 #include "sched/explain.h"

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "sched/booked.h"
+#include "sched/books.h"
 
 namespace artel::sched {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sched/books.h"
+
 namespace artel::sched {
 namespace {
 

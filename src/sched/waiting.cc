@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "sched/books.h"
 
 namespace artel::sched {
 namespace {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sched/booked.h"
+#include "sched/books.h"
 #include "sched/checks.h"
 #include "sched/future.h"
 #include "sched/line.h"
