@@ -400,7 +400,9 @@ class World {
     std::map<std::pair<NodeId, std::uint16_t>, std::vector<Hold>> holds;
     for (const auto& [key, attempt] : controller_.store().attempts()) {
       if (!attempt.ended_at || attempt.cause.code == CauseCode::kNone) {
-        truth_.report("S8: attempt " + format_key(key) + " was never closed");
+        truth_.report(fmt::format("S8: attempt {} was never closed: {}, cause '{}'",
+                                  format_key(key), job_state_name(attempt.outcome),
+                                  describe(attempt.cause)));
         continue;
       }
       for (const NodePart& part : attempt.parts) {

@@ -115,6 +115,9 @@ void ControllerState::place(LiveJob& live, const std::vector<sched::Share>& shar
     names += (names.empty() ? "" : ",") + on.node.config.name;
     attempt.parts.push_back({.share = take(on.free, on.node.config.resources, share, whole)});
   }
+  // The end of the attempt before this one may belong to the same step (S8).
+  if (live.attempt && touched_.contains(live.job.id))
+    effects_.writes.emplace_back(AttemptRow{*live.attempt});
   live.attempt = std::move(attempt);
   any_placed_ = true;
   move_to(live, JobState::kAllocated);
