@@ -90,16 +90,17 @@ nlohmann::json consequences_json(const v1::WhatIfReply& reply) {
   nlohmann::json moved = nlohmann::json::array();
   for (const v1::MovedStart& one : reply.moved()) {
     nlohmann::json out = line_json(one.job());
-    out["before_ms"] = one.has_before_ms() ? nlohmann::json(one.before_ms()) : nullptr;
-    out["after_ms"] = one.has_after_ms() ? nlohmann::json(one.after_ms()) : nullptr;
+    out["before_ms"] = one.has_before_ms() ? nlohmann::json(one.before_ms()) : nlohmann::json();
+    out["after_ms"] = one.has_after_ms() ? nlohmann::json(one.after_ms()) : nlohmann::json();
     moved.push_back(std::move(out));
   }
-  return {{"starts", lines_json(reply.starts())},
-          {"evictions", lines_json(reply.evictions())},
-          {"moved", std::move(moved)},
-          {"submitted", reply.submitted() == 0 ? nlohmann::json() : reply.submitted()},
-          {"is_whole", reply.is_whole()},
-          {"now_ms", reply.now_ms()}};
+  return {
+      {"starts", lines_json(reply.starts())},
+      {"evictions", lines_json(reply.evictions())},
+      {"moved", std::move(moved)},
+      {"submitted", reply.submitted() == 0 ? nlohmann::json() : nlohmann::json(reply.submitted())},
+      {"is_whole", reply.is_whole()},
+      {"now_ms", reply.now_ms()}};
 }
 
 }  // namespace artel::cli

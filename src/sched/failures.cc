@@ -40,6 +40,7 @@ std::vector<JobId> Scheduler::jobs_on(NodeId id) const {
                       job->ready, job->id);
   });
   std::vector<JobId> ids;
+  ids.reserve(jobs.size());
   for (const Job* job : jobs) ids.push_back(job->id);
   return ids;
 }
@@ -49,6 +50,7 @@ std::optional<std::vector<Share>> Scheduler::swap(Time now, JobId id,
   advance(*state_, now);
   Job& job = state_->jobs.at(id);
   std::vector<NodeIndex> nodes;
+  nodes.reserve(lost.size());
   for (const NodeId node : lost) nodes.push_back(node.value);
   std::ranges::sort(nodes, {}, [&](NodeIndex node) { return state_->nodes[node].rank; });
   for (const NodeIndex node : nodes) mark_node(*state_, job, node);

@@ -172,6 +172,7 @@ std::vector<JobId> first_of_teams(const State& state) {
     if (!is_new && key < first->second) first->second = key;
   }
   std::vector<JobId> jobs;
+  jobs.reserve(firsts.size());
   for (const auto& [team, key] : firsts) jobs.push_back(key.id);
   return jobs;
 }

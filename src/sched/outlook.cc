@@ -315,7 +315,7 @@ std::int64_t Outlook::most_in_domain(const Job& job, const Variant& variant) con
     const std::size_t domain =
         level == Locality::kLeaf ? leaf : (level == Locality::kBlock ? block : 0);
     const std::uint32_t segment = job.request->segment;
-    in_domain[domain] += std::int64_t{in_leaf[leaf] / segment * segment};
+    in_domain[domain] += std::int64_t{in_leaf[leaf] / segment} * segment;
   }
   return std::ranges::max(in_domain);
 }

@@ -177,6 +177,7 @@ Result<> resolve_class(const TeamsConfig& teams, const QueueConfig* queue, JobSp
   const ClassConfig* found = teams.find_class(spec.job_class);
   if (found == nullptr) {
     std::vector<std::string_view> words;
+    words.reserve(teams.classes.size());
     for (const ClassConfig& one : teams.classes) words.push_back(one.name);
     const std::string near = did_you_mean(spec.job_class, words);
     return fail(ErrorCode::kInvalidArgument,
@@ -278,8 +279,9 @@ Result<> ControllerState::enter_all(Admitted& admitted, Time now) {
       core_->end(now, other, sched::Ended::kOtherwise);
     Error error = entered.error();
     // What no node has is said by nodes; the rest by limits.
-    if (const auto fit = check_fit(spec); !fit && error.code == ErrorCode::kNeverFits)
-      error = fit.error();
+    const bool of_size =
+        error.code == ErrorCode::kNeverFits || error.code == ErrorCode::kInvalidArgument;
+    if (const auto fit = check_fit(spec); !fit && of_size) error = fit.error();
     return std::unexpected(numbered(std::move(error), i, admitted.size()));
   }
   return {};

@@ -65,6 +65,7 @@ Result<NodeEntry*> ControllerState::find_node_for(const Caller& caller, const st
   }
   if (const auto id = find_node(name)) return &entry(*id);
   std::vector<std::string_view> known;
+  known.reserve(nodes_.size());
   for (const NodeEntry& on : nodes_) known.emplace_back(on.node.config.name);
   return fail(ErrorCode::kNotFound,
               fmt::format("there is no node '{}'{}", name, did_you_mean(name, known)));

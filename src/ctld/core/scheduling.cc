@@ -92,6 +92,7 @@ sched::JobFacts ControllerState::facts_of(JobId id, const JobSpec& spec) {
 
 void ControllerState::make_core(const StoredState& stored, Time now) {
   std::vector<std::string> teams;
+  teams.reserve(stored.jobs.size());
   for (const Job& job : stored.jobs) teams.push_back(job.spec->team);
   layout_ = std::make_unique<Layout>(config_.nodes, config_.teams, config_.policy, teams);
   sched::Setup& setup = layout_->setup();

@@ -126,6 +126,7 @@ Result<sched::Edit> node_edit(const NodeWish& wish, const Snapshot& jobs) {
   const auto node = std::ranges::find(jobs.nodes, wish.node, kNameOf);
   if (node == jobs.nodes.end()) {
     std::vector<std::string_view> names;
+    names.reserve(jobs.nodes.size());
     for (const Node& known : jobs.nodes) names.emplace_back(known.config.name);
     return fail(ErrorCode::kNotFound,
                 fmt::format("there is no node '{}'{}", wish.node, did_you_mean(wish.node, names)));

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sched/books.h"
 #include "unit/sched/bed.h"
 
 using namespace artel;
