@@ -88,9 +88,10 @@ def port_is_open(port):
 
 
 class Bed:
-    def __init__(self, nodes=("n1", "n2", "n3", "n4"), gpus=8, users=("u1", "u2", "op")):
+    def __init__(self, nodes=("n1", "n2", "n3", "n4"), gpus=8, users=("u1", "u2", "op"), teams=""):
+        """`teams`: more of teams.d."""
         self.bin = program_folder()
-        self.node_labels, self.user_labels, self.gpus = nodes, users, gpus
+        self.node_labels, self.user_labels, self.gpus, self.teams = nodes, users, gpus, teams
         self.munged = self.ctld = None
         self.nodes, self.agents, self.users = [], {}, {}
 
@@ -192,7 +193,7 @@ class Bed:
         text = "\n".join(NODE.format(name=name, gpus=gpus or self.gpus) for name in self.nodes)
         (self.config / "cluster.d" / "nodes.toml").write_text(text)
         (self.config / "teams.d").mkdir(exist_ok=True)
-        (self.config / "teams.d" / "classes.toml").write_text(TEAMS)
+        (self.config / "teams.d" / "classes.toml").write_text(TEAMS + self.teams)
 
     def _start_munged(self):
         folder = self.folder / "munge"
