@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "reference/eligible.h"
 #include "reference/quota.h"
@@ -229,7 +230,7 @@ void put_back(Attempt& attempt, std::vector<std::size_t>& victims) {
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
     attempt.world.jobs[victims[i]].assumed_gone = false;
     if (!fewer.empty() && holds(attempt, fewer)) {
-      victims = fewer;
+      victims = std::move(fewer);
       i = victims.size();
     } else {
       attempt.world.jobs[victims[i]].assumed_gone = true;
