@@ -5,6 +5,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 #include <system_error>
@@ -123,7 +125,7 @@ class SqliteStore::Impl {
     sqlite3_wal_hook(
         database_->handle(),
         [](void* self, sqlite3*, const char*, int pages) {
-          static_cast<Impl*>(self)->log_pages_ = static_cast<std::uint32_t>(pages);
+          static_cast<Impl*>(self)->log_has(static_cast<std::uint32_t>(pages));
           return SQLITE_OK;
         },
         this);
@@ -152,6 +154,11 @@ class SqliteStore::Impl {
   Result<> write(const ClaimRow& row);
   Result<> write_part(const Attempt& attempt, std::size_t index);
   Result<> checkpoint();
+  Result<> lengthen_log();
+  void log_has(std::uint32_t pages) {
+    if (pages < log_pages_) checkpoint_at_ = options_.checkpoint_pages;  // it has begun again
+    log_pages_ = pages;
+  }
 
   [[nodiscard]] const std::string& name_of(NodeId node) const {
     ARTEL_ASSERT(node.value < names_.size());
@@ -169,6 +176,7 @@ class SqliteStore::Impl {
   /// again.
   std::unordered_map<JobId, Attempt> written_;
   std::uint32_t log_pages_ = 0;
+  std::uint32_t checkpoint_at_ = options_.checkpoint_pages;  // pages of the log
 };
 
 Result<StoredState> SqliteStore::Impl::load() {
@@ -202,7 +210,7 @@ Result<> SqliteStore::Impl::commit(const std::vector<StoreWrite>& rows) {
   if (!transaction) return fail(transaction);
   if (auto done = write_all(rows); !done) return fail(done);
   if (auto done = transaction->commit(); !done) return fail(done);
-  if (log_pages_ >= options_.checkpoint_pages) return checkpoint();
+  if (log_pages_ >= checkpoint_at_) return checkpoint();
   return {};
 }
 
@@ -330,7 +338,36 @@ Result<> SqliteStore::Impl::write(const ClaimRow& row) {
 
 Result<> SqliteStore::Impl::idle() {
   constexpr std::uint32_t kWorthIt = 1000;  // SQLite's own default for automatic checkpoints
-  return log_pages_ < std::min(kWorthIt, options_.checkpoint_pages) ? Result<>{} : checkpoint();
+  const std::uint32_t moved = checkpoint_at_ - options_.checkpoint_pages;
+  if (log_pages_ - moved >= std::min(kWorthIt, options_.checkpoint_pages)) {
+    if (auto done = checkpoint(); !done) return done;
+  }
+  return lengthen_log();
+}
+
+/// Writes the log's file to its full size, once: zeros are no frames to SQLite, as what is left of
+/// earlier rounds is none.
+Result<> SqliteStore::Impl::lengthen_log() {
+  constexpr std::int64_t kFrame = 4096 + 24;
+  const std::int64_t whole = 32 + kFrame * std::int64_t{options_.checkpoint_pages};
+  sqlite3_file* log = nullptr;
+  const int found =
+      sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (found != SQLITE_OK || log == nullptr || log->pMethods == nullptr) return {};
+  sqlite3_int64 size = 0;
+  if (const int code = log->pMethods->xFileSize(log, &size); code != SQLITE_OK)
+    return database_->error(code);
+  if (size >= whole) return {};
+  static constexpr std::array<char, std::size_t{1} << 16U> kZeros{};
+  while (size < whole) {
+    const auto bytes = std::min<std::int64_t>(kZeros.size(), whole - size);
+    const int code = log->pMethods->xWrite(log, kZeros.data(), static_cast<int>(bytes), size);
+    // Without room for it commits are slower, and may still find room for themselves.
+    if (code != SQLITE_OK) return {};
+    size += bytes;
+  }
+  const int code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  return code == SQLITE_OK ? Result<>{} : database_->error(code);
 }
 
 Result<> SqliteStore::Impl::checkpoint() {
@@ -340,7 +377,10 @@ Result<> SqliteStore::Impl::checkpoint() {
   const int code = sqlite3_wal_checkpoint_v2(database_->handle(), nullptr,
                                              SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
   if (code != SQLITE_OK && code != SQLITE_BUSY) return database_->error(code);
-  if (in_log == moved) log_pages_ = 0;
+  if (code == SQLITE_BUSY || in_log < 0) return {};
+  // A reader that needs them keeps the log from beginning again: it grows on until the next try.
+  log_pages_ = static_cast<std::uint32_t>(in_log);
+  checkpoint_at_ = log_pages_ + options_.checkpoint_pages;
   return {};
 }
 

@@ -226,6 +226,27 @@ TEST_CASE("the log is left alone below its size until the writer is idle") {
   CHECK(std::filesystem::file_size(folder.file()) > 1000 * 4096);
 }
 
+TEST_CASE("an idle writer gives the log its full size, so that commits write over it") {
+  const Folder folder;
+  auto opened = open_store(folder.file(), {.first_start = true, .checkpoint_pages = 50});
+  REQUIRE(opened);
+  load(**opened);
+  commit(**opened, {JobRow{a_job(1), true}});
+  REQUIRE((*opened)->idle());
+  const auto log = folder.file().string() + "-wal";
+  const auto whole = std::filesystem::file_size(log);
+  CHECK(whole >= 50 * 4096);
+  for (std::uint64_t id = 2; id <= 6; ++id) commit(**opened, {JobRow{a_job(id), true}});
+  CHECK(std::filesystem::file_size(log) == whole);
+  // Another connection, as after a kill, sees frames and no more.
+  const auto copy = folder.file().string() + ".copy";
+  std::filesystem::copy_file(folder.file(), copy);
+  std::filesystem::copy_file(log, copy + "-wal");
+  const auto again = open_store(copy, {});
+  REQUIRE(again);
+  CHECK(load(**again).jobs.size() == 6);
+}
+
 TEST_CASE("what was committed outlives a kill at any moment") {
   const Folder folder;
   open_new(folder.file());
@@ -235,12 +256,13 @@ TEST_CASE("what was committed outlives a kill at any moment") {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      auto store = open_store(folder.file(), {});
+      auto store = open_store(folder.file(), {.checkpoint_pages = 50});
       if (!store) _exit(1);
       auto state = (*store)->load();
       if (!state) _exit(1);
       for (std::uint64_t id = state->last_job.value + 1;; ++id) {
         if (!(*store)->commit({JobRow{a_job(id), true}})) _exit(1);
+        if (id % 3 == 0 && !(*store)->idle()) _exit(1);
         if (write(pipe_ends[1], &id, sizeof id) != sizeof id) _exit(1);
       }
     }
