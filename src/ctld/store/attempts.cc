@@ -22,11 +22,7 @@ Result<> read_parts(sql::Database& database, HistoryAttempt& into, std::string& 
   auto query = database.prepare(kParts);
   if (!query) return fail(query);
   query->bind(number(key.job)).bind(key.task.value).bind(key.attempt.value);
-  while (true) {
-    const auto row = query->step();
-    if (!row) return fail(row);
-    if (!*row) return {};
-    Fields fields(*query);
+  return for_each_row(*query, [&](Fields& fields) {
     StoredPart stored = read_part(fields);
     if (!fields.complaint().empty() && complaint.empty())
       complaint =
@@ -37,7 +33,7 @@ Result<> read_parts(sql::Database& database, HistoryAttempt& into, std::string& 
     stored.part.share.node = NodeId{static_cast<std::uint32_t>(into.nodes.size())};
     into.attempt.parts.push_back(std::move(stored.part));
     into.nodes.push_back(std::move(stored.node));
-  }
+  });
 }
 
 }  // namespace
@@ -50,17 +46,14 @@ Result<StoredAttempts> read_attempts(sql::Database& database, JobId job,
     if (!query) return fail(query);
     query->bind(number(job));
     if (only) query->bind(only->value);
-    while (true) {
-      const auto row = query->step();
-      if (!row) return fail(row);
-      if (!*row) break;
-      Fields fields(*query);
+    auto done = for_each_row(*query, [&](Fields& fields) {
       HistoryAttempt attempt{read_attempt(fields), {}};
       if (!fields.complaint().empty() && found.complaint.empty())
         found.complaint =
             fmt::format("attempt {}: {}", format_key(attempt.attempt.key), fields.complaint());
       found.attempts.push_back(std::move(attempt));
-    }
+    });
+    if (!done) return fail(done);
   }
   for (HistoryAttempt& attempt : found.attempts)
     if (auto done = read_parts(database, attempt, found.complaint); !done) return fail(done);

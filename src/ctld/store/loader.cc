@@ -50,12 +50,10 @@ Result<> Loader::load_jobs(StoredState& state) {
   {
     auto query = database_.prepare("SELECT id FROM job WHERE final = 0 ORDER BY id");
     if (!query) return fail(query);
-    while (true) {
-      const auto row = query->step();
-      if (!row) return fail(row);
-      if (!*row) break;
-      ids.emplace_back(static_cast<std::uint64_t>(query->integer(0)));
-    }
+    auto done = for_each_row(*query, [&](Fields& fields) {
+      ids.emplace_back(static_cast<std::uint64_t>(fields.integer()));
+    });
+    if (!done) return done;
   }
   // One by one, so that a damaged page costs the jobs on it and no others.
   for (const JobId id : ids) {
@@ -143,11 +141,7 @@ Result<> Loader::load_nodes(StoredState& state) {
   auto query = database_.prepare(
       "SELECT name, boot_id, strikes, drained, drain_reason FROM node ORDER BY name");
   if (!query) return fail(query);
-  while (true) {
-    const auto row = query->step();
-    if (!row) return fail(row);
-    if (!*row) return {};
-    Fields fields(*query);
+  return for_each_row(*query, [&](Fields& fields) {
     NodeRow node;
     node.name = fields.text();
     node.boot_id = fields.text();
@@ -162,17 +156,13 @@ Result<> Loader::load_nodes(StoredState& state) {
       node.drain_reason = "its record in the store cannot be read";
     }
     state.nodes.push_back(std::move(node));
-  }
+  });
 }
 
 Result<> Loader::load_past(StoredState& state) {
   auto query = database_.prepare("SELECT kind, name, past, at_ms FROM past ORDER BY kind, name");
   if (!query) return fail(query);
-  while (true) {
-    const auto row = query->step();
-    if (!row) return fail(row);
-    if (!*row) return {};
-    Fields fields(*query);
+  return for_each_row(*query, [&](Fields& fields) {
     PastRow past;
     past.of = fields.integer() == 0 ? PastRow::Of::kQuota : PastRow::Of::kUser;
     past.name = fields.text();
@@ -180,7 +170,7 @@ Result<> Loader::load_past(StoredState& state) {
     past.at = fields.time();
     // A number that cannot be is as good as none: it only orders borrowers.
     if (past.past >= 0 && past.past <= 1e6) state.past.push_back(std::move(past));
-  }
+  });
 }
 
 Result<> Loader::load_claims(StoredState& state) {
@@ -189,11 +179,7 @@ Result<> Loader::load_claims(StoredState& state) {
       "JOIN job ON job.id = claim.job WHERE final = 0 ORDER BY claim.job, node");
   if (!query) return fail(query);
   std::optional<JobId> lost;
-  while (true) {
-    const auto row = query->step();
-    if (!row) return fail(row);
-    if (!*row) return {};
-    Fields fields(*query);
+  return for_each_row(*query, [&](Fields& fields) {
     const JobId job{fields.number<std::uint64_t>("job")};
     const auto node = nodes_.find(fields.text());
     const auto number = fields.number<std::uint64_t>("number");
@@ -202,9 +188,9 @@ Result<> Loader::load_claims(StoredState& state) {
       // A claim with a node that is gone is void (E2).
       if (goes_on) state.claims.pop_back();
       lost = job;
-      continue;
+      return;
     }
-    if (lost == job) continue;
+    if (lost == job) return;
     if (!goes_on) state.claims.push_back({job, number, {}});
     sched::Share share{.node = node->second};
     share.gpus = fields.integer();
@@ -212,7 +198,7 @@ Result<> Loader::load_claims(StoredState& state) {
     share.memory = fields.integer();
     share.devices = static_cast<std::uint64_t>(fields.integer());
     state.claims.back().shares.push_back(share);
-  }
+  });
 }
 
 // In thousandths of GPUs, as the core counts; parts that came back earlier count until then.
@@ -222,12 +208,10 @@ Result<> Loader::load_used(StoredState& state) {
       "a.ended_ms) - a.allocated_ms)) FROM attempt a JOIN attempt_node n USING (job, task, attempt)"
       " JOIN job ON job.id = a.job WHERE a.ended_ms IS NOT NULL GROUP BY job.team");
   if (!query) return fail(query);
-  while (true) {
-    const auto row = query->step();
-    if (!row) return fail(row);
-    if (!*row) return {};
-    state.used_gpu_ms.emplace(std::string(query->text(0)), query->real(1));
-  }
+  return for_each_row(*query, [&](Fields& fields) {
+    std::string team = fields.text();
+    state.used_gpu_ms.emplace(std::move(team), fields.real());
+  });
 }
 
 // Numbers follow time, so the walk back from the latest job ends at the first that is too old.

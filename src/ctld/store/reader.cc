@@ -192,11 +192,7 @@ Result<std::vector<UsageRow>> StoreReader::Impl::usage(const UsageFilter& filter
   if (!query) return fail(query);
   query->bind(to_ms(filter.to)).bind(to_ms(filter.from));
   UsageSum sum(filter);
-  while (true) {
-    const auto row = query->step();
-    if (!row) return fail(row);
-    if (!*row) return sum.rows();
-    Fields fields(*query);
+  const auto done = for_each_row(*query, [&](Fields& fields) -> Result<> {
     const HeldPart part = read_held(fields);
     if (!fields.complaint().empty())
       return fail(ErrorCode::kStorage,
@@ -204,7 +200,10 @@ Result<std::vector<UsageRow>> StoreReader::Impl::usage(const UsageFilter& filter
                               database_->path().string(), format_key(part.key), part.node,
                               fields.complaint()));
     sum.add(part);
-  }
+    return {};
+  });
+  if (!done) return fail(done);
+  return sum.rows();
 }
 
 StoreReader::StoreReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,23 @@ class Fields {
   int next_;
   std::string complaint_;
 };
+
+/// Calls `on_row(Fields&)` for each row of the query. An error that it returns ends the walk; it
+/// may return nothing.
+template <typename OnRow>
+Result<> for_each_row(sql::Statement& query, OnRow on_row) {
+  for (;;) {
+    const auto row = query.step();
+    if (!row) return fail(row);
+    if (!*row) return {};
+    Fields fields(query);
+    if constexpr (std::is_void_v<decltype(on_row(fields))>) {
+      on_row(fields);
+    } else if (const Result<> done = on_row(fields); !done) {
+      return done;
+    }
+  }
+}
 
 /// ARTEL_JOB_COLUMNS; `excluded` gets the names.
 void read_job(Fields& fields, Job& job, std::vector<std::string>& excluded);
