@@ -431,13 +431,6 @@ void ControllerState::add_job(JobId id, JobSpec spec, Time now) {
   pass_due_ = true;
 }
 
-void ControllerState::cancel(RequestId request, const Caller& caller,
-                             const std::vector<JobId>& jobs, const std::string& reason, Time now) {
-  JobOutcomes outcomes;
-  for (const JobId id : jobs) outcomes.push_back({id, cancel_one(caller, id, reason, now)});
-  effects_.replies.push_back({request, std::move(outcomes)});
-}
-
 Result<LiveJob*> ControllerState::find_own(const Caller& caller, JobId id) {
   const auto it = jobs_.find(id);
   if (it == jobs_.end() || is_final(it->second.job.state)) {
@@ -449,27 +442,6 @@ Result<LiveJob*> ControllerState::find_own(const Caller& caller, JobId id) {
                 fmt::format("job {} belongs to {}", id.value, owner.user));
   }
   return &it->second;
-}
-
-Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::string& reason,
-                                     Time now) {
-  const auto found = find_own(caller, id);
-  if (!found) return fail(found);
-  LiveJob& live = **found;
-  const Cause cause{.actor = Actor::kUser,
-                    .code = CauseCode::kCancel,
-                    .actor_name = caller.owner.user,
-                    .text = fmt::format("cancelled by {}{}{}", caller.owner.user,
-                                        reason.empty() ? "" : ": ", reason)};
-  event(now, "cancel", id, caller.owner.user, reason);
-  if (!is_placed(live.job.state)) {
-    make_final(live, JobState::kCancelled, cause, now);
-    return {};
-  }
-  live.job.cause = cause;  // no requeue from here on, whatever the attempt's outcome
-  touch(live);
-  end_attempt(live, cause, false, now);
-  return {};
 }
 
 }  // namespace artel::ctld

@@ -70,10 +70,11 @@ class Controller {
   /// W6. Only jobs that wait; a job may be held twice.
   void hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
   void release(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
-  /// Nothing new is placed on the nodes; what runs there ends by itself. Operators only.
+  /// Nothing new is placed on the nodes; what runs there ends by itself. Whether the caller
+  /// may is decided before.
   void drain(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
              const std::string& reason, Time now);
-  /// The nodes are used again, whoever or whatever drained them. Operators only.
+  /// The nodes are used again, whoever or whatever drained them. As for drain().
   void resume(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
               Time now);
   /// Answered by a SchedulingSnapshot; `candidate`: a job to be asked about, checked as by submit()

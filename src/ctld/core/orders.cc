@@ -1,5 +1,5 @@
-// What clients order and ask beside submit and cancel: hold and release jobs, drain and resume
-// nodes, the state for questions.
+// What clients order and ask beside submit: cancel, hold and release jobs, drain and resume nodes,
+// the state for questions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +11,47 @@
 
 namespace artel::ctld {
 
+void ControllerState::order_jobs(RequestId request, const std::vector<JobId>& jobs,
+                                 const std::function<Result<>(JobId)>& order) {
+  JobOutcomes outcomes;
+  for (const JobId id : jobs) outcomes.push_back({id, order(id)});
+  effects_.replies.push_back({request, std::move(outcomes)});
+}
+
+void ControllerState::cancel(RequestId request, const Caller& caller,
+                             const std::vector<JobId>& jobs, const std::string& reason, Time now) {
+  order_jobs(request, jobs, [&](JobId id) { return cancel_one(caller, id, reason, now); });
+}
+
+Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::string& reason,
+                                     Time now) {
+  const auto found = find_own(caller, id);
+  if (!found) return fail(found);
+  LiveJob& live = **found;
+  const Cause cause{.actor = Actor::kUser,
+                    .code = CauseCode::kCancel,
+                    .actor_name = caller.owner.user,
+                    .text = fmt::format("cancelled by {}{}{}", caller.owner.user,
+                                        reason.empty() ? "" : ": ", reason)};
+  event(now, "cancel", id, caller.owner.user, reason);
+  if (!is_placed(live.job.state)) {
+    make_final(live, JobState::kCancelled, cause, now);
+    return {};
+  }
+  live.job.cause = cause;  // no requeue from here on, whatever the attempt's outcome
+  touch(live);
+  end_attempt(live, cause, false, now);
+  return {};
+}
+
 void ControllerState::hold_jobs(RequestId request, const Caller& caller,
                                 const std::vector<JobId>& jobs, Time now) {
-  JobOutcomes outcomes;
-  for (const JobId id : jobs) outcomes.push_back({id, hold_one(caller, id, now)});
-  effects_.replies.push_back({request, std::move(outcomes)});
+  order_jobs(request, jobs, [&](JobId id) { return hold_one(caller, id, now); });
+}
+
+void ControllerState::release_jobs(RequestId request, const Caller& caller,
+                                   const std::vector<JobId>& jobs, Time now) {
+  order_jobs(request, jobs, [&](JobId id) { return release_one(caller, id, now); });
 }
 
 Result<> ControllerState::hold_one(const Caller& caller, JobId id, Time now) {
@@ -37,13 +73,6 @@ Result<> ControllerState::hold_one(const Caller& caller, JobId id, Time now) {
   return {};
 }
 
-void ControllerState::release_jobs(RequestId request, const Caller& caller,
-                                   const std::vector<JobId>& jobs, Time now) {
-  JobOutcomes outcomes;
-  for (const JobId id : jobs) outcomes.push_back({id, release_one(caller, id, now)});
-  effects_.replies.push_back({request, std::move(outcomes)});
-}
-
 Result<> ControllerState::release_one(const Caller& caller, JobId id, Time now) {
   const auto found = find_own(caller, id);
   if (!found) return fail(found);
@@ -57,12 +86,7 @@ Result<> ControllerState::release_one(const Caller& caller, JobId id, Time now) 
   return {};
 }
 
-Result<NodeEntry*> ControllerState::find_node_for(const Caller& caller, const std::string& name) {
-  if (!caller.is_operator) {
-    return fail(ErrorCode::kPermissionDenied,
-                fmt::format("{} is no operator; [ctld] operators in artel.toml names them",
-                            caller.owner.user));
-  }
+Result<NodeEntry*> ControllerState::find_entry(const std::string& name) {
   if (const auto id = find_node(name)) return &entry(*id);
   std::vector<std::string_view> known;
   known.reserve(nodes_.size());
@@ -71,47 +95,40 @@ Result<NodeEntry*> ControllerState::find_node_for(const Caller& caller, const st
               fmt::format("there is no node '{}'{}", name, did_you_mean(name, known)));
 }
 
-void ControllerState::drain_nodes(RequestId request, const Caller& caller,
-                                  const std::vector<std::string>& nodes, const std::string& reason,
-                                  Time now) {
+void ControllerState::order_nodes(RequestId request, const std::vector<std::string>& nodes,
+                                  const std::function<void(NodeEntry&)>& order) {
   NodeOutcomes outcomes;
   for (const std::string& name : nodes) {
-    const auto found = find_node_for(caller, name);
-    if (!found) {
-      outcomes.push_back({name, fail(found)});
-      continue;
-    }
-    NodeEntry& on = **found;
-    on.node.drained = true;
-    on.node.drain_reason = fmt::format("{}: {}", caller.owner.user, reason);
-    event(now, "drain", JobId{}, caller.owner.user, fmt::format("{}: {}", name, reason));
-    touch_node(on);
-    outcomes.push_back({name, {}});
+    const auto found = find_entry(name);
+    outcomes.push_back({name, found ? Result<>{} : fail(found)});
+    if (!found) continue;
+    order(**found);
+    touch_node(**found);
   }
   pass_due_ = true;
   effects_.replies.push_back({request, std::move(outcomes)});
 }
 
+void ControllerState::drain_nodes(RequestId request, const Caller& caller,
+                                  const std::vector<std::string>& nodes, const std::string& reason,
+                                  Time now) {
+  order_nodes(request, nodes, [&](NodeEntry& on) {
+    on.node.drained = true;
+    on.node.drain_reason = fmt::format("{}: {}", caller.owner.user, reason);
+    event(now, "drain", JobId{}, caller.owner.user,
+          fmt::format("{}: {}", on.node.config.name, reason));
+  });
+}
+
 void ControllerState::resume_nodes(RequestId request, const Caller& caller,
                                    const std::vector<std::string>& nodes, Time now) {
-  NodeOutcomes outcomes;
-  for (const std::string& name : nodes) {
-    const auto found = find_node_for(caller, name);
-    if (!found) {
-      outcomes.push_back({name, fail(found)});
-      continue;
-    }
-    NodeEntry& on = **found;
+  order_nodes(request, nodes, [&](NodeEntry& on) {
     // The operator has seen what was wrong: the row of strikes begins anew.
     on.node.strikes = 0;
     on.node.drained = false;
     on.node.drain_reason.clear();
-    event(now, "resume", JobId{}, caller.owner.user, name);
-    touch_node(on);
-    outcomes.push_back({name, {}});
-  }
-  pass_due_ = true;
-  effects_.replies.push_back({request, std::move(outcomes)});
+    event(now, "resume", JobId{}, caller.owner.user, on.node.config.name);
+  });
 }
 
 void ControllerState::scheduling_snapshot(RequestId request, const Caller& caller,

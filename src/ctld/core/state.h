@@ -1,7 +1,7 @@
 // The controller's state and the transitions on it. Private to ctld/core; the public face is
 // controller.h.
 //
-// Each .cc of this class is one theme: admission (submit, cancel), orders (hold, drain), lifecycle
+// Each .cc of this class is one theme: admission (submit), orders (cancel, hold, drain), lifecycle
 // (attempts from placement to end), agents (sessions and reconciliation), pass (timers, decisions),
 // scheduling (what the core is told and what is kept for it), state (effects, snapshot).
 #pragma once
@@ -55,10 +55,10 @@ class ControllerState {
 
   // admission.cc
   void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);
-  void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
-              const std::string& reason, Time now);
 
   // orders.cc
+  void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+              const std::string& reason, Time now);
   void hold_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
   void release_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
                     Time now);
@@ -95,7 +95,6 @@ class ControllerState {
   Result<> choose_queue(const Caller& caller, JobSpec& spec) const;
   /// The job that the caller may give orders to. Error: kNotFound, kPermissionDenied.
   Result<LiveJob*> find_own(const Caller& caller, JobId id);
-  Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   [[nodiscard]] std::optional<JobId> find_repeated(const Caller& caller, const JobSpec& spec) const;
   /// What the request asks for that is new, in order, and the ids that are known already.
   using Admitted = std::vector<std::pair<std::optional<JobId>, JobSpec>>;
@@ -105,9 +104,15 @@ class ControllerState {
   void add_job(JobId id, JobSpec spec, Time now);
 
   // orders.cc
+  /// Answers with what became of each job, or node.
+  void order_jobs(RequestId request, const std::vector<JobId>& jobs,
+                  const std::function<Result<>(JobId)>& order);
+  void order_nodes(RequestId request, const std::vector<std::string>& nodes,
+                   const std::function<void(NodeEntry&)>& order);
+  Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   Result<> hold_one(const Caller& caller, JobId id, Time now);
   Result<> release_one(const Caller& caller, JobId id, Time now);
-  Result<NodeEntry*> find_node_for(const Caller& caller, const std::string& name);
+  Result<NodeEntry*> find_entry(const std::string& name);
 
   // lifecycle.cc
   void place(LiveJob& live, const std::vector<sched::Share>& shares, Time now);
