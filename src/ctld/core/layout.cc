@@ -27,7 +27,7 @@ bool states_guarantee(const TeamsConfig& teams) {
 
 Layout::Layout(const std::vector<NodeConfig>& nodes, const TeamsConfig& teams,
                const sched::Policy& policy, const std::vector<std::string>& extra)
-    : states_(states_guarantee(teams)) {
+    : has_teams_(!teams.teams.empty()), states_(states_guarantee(teams)) {
   setup_.policy = policy;
   std::set<std::string> types;
   for (const NodeConfig& node : nodes) {
@@ -46,13 +46,13 @@ Layout::Layout(const std::vector<NodeConfig>& nodes, const TeamsConfig& teams,
   for (const TeamConfig& team : teams.teams) add_team(team, teams.queues);
   // They keep what they have and get what nobody else wants.
   for (const std::string& name : extra) {
-    if (teams_.contains(name) || teams.teams.empty()) continue;
+    if (teams_.contains(name) || !has_teams_) continue;
     TeamConfig left{.name = name};
     left.terms.weight = 0;
     if (states_) left.terms.guarantee = QuotaAmounts{};
     add_team(left, {});
   }
-  if (teams.teams.empty()) {
+  if (!has_teams_) {
     add_team(TeamConfig{.name = "all"}, teams.queues);
     other_ = teams_.at("all");
   }

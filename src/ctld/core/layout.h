@@ -28,6 +28,8 @@ class Layout {
   /// For the past of teams that is put in before the core is made.
   [[nodiscard]] sched::Setup& setup() { return setup_; }
 
+  /// Whether the configuration names teams; else all jobs share one place in the tree.
+  [[nodiscard]] bool has_teams() const { return has_teams_; }
   /// Where the jobs of this queue of this team are charged.
   [[nodiscard]] sched::QuotaId queue(const std::string& team, const std::string& queue) const;
   /// The accepted types of a request, in the order of preference.
@@ -55,7 +57,8 @@ class Layout {
   std::map<std::string, sched::QuotaId> teams_;
   std::map<std::pair<std::string, std::string>, sched::QuotaId> queues_;  // team, queue
   std::map<std::string, sched::UserId> users_;
-  sched::QuotaId other_;    // of jobs whose team has no node
+  sched::QuotaId other_;  // of jobs whose team has no node
+  bool has_teams_ = false;
   bool states_ = false;     // some guarantee is stated
   bool has_plain_ = false;  // the last flavor is that of nodes without GPUs
 };

@@ -20,6 +20,11 @@ struct Overload : Handlers... {
 
 /// The node that people call "team nlp", or "nlp" where no other is called so.
 Result<sched::QuotaId> find_quota(const Layout& layout, const std::string& name) {
+  if (!layout.has_teams()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "this cluster has no teams, so no quotas that could change; [[team]] in a file of "
+                "teams.d makes them, see artel.toml(5)");
+  }
   const auto count = static_cast<std::uint32_t>(layout.setup().tree.size());
   std::vector<std::string> labels;
   std::vector<sched::QuotaId> found;

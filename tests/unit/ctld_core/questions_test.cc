@@ -107,16 +107,31 @@ TEST_CASE("a drain is foreseen, and names that do not exist are named with the n
   const auto outcome = now->what_if(NodeWish{"hgx04", NodeWish::Fate::kDrained});
   REQUIRE(outcome);
   const auto four = std::ranges::find(outcome->moved, line.four, &MovedStart::job);
-  if (four != outcome->moved.end()) CHECK_FALSE(four->after);
+  REQUIRE(four != outcome->moved.end());
+  CHECK(four->before == line.end + std::chrono::minutes{30});
+  CHECK_FALSE(four->after);
   const auto wrong = now->what_if(NodeWish{"hgx05", NodeWish::Fate::kDrained});
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().text.find("'hgx05'") != std::string::npos);
-  const auto team = now->what_if(QuotaWish{.quota = "nobody", .weight = 2});
-  REQUIRE_FALSE(team);
-  CHECK(team.error().code == ErrorCode::kNotFound);
   const auto high = now->what_if(PriorityWish{line.two, 50});
   REQUIRE_FALSE(high);
   CHECK(high.error().text.find("-49..49") != std::string::npos);
+}
+
+TEST_CASE("quotas of teams that do not exist are named with the nearest, or the lack of teams is") {
+  const QuotaWish wish{.quota = "alpa", .weight = 2};
+  Line line;
+  const auto none = picture(line.cluster)->what_if(wish);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().text.find("no teams") != std::string::npos);
+  CHECK(none.error().text.find("team all") == std::string::npos);
+  ControllerConfig config = Cluster::config();
+  config.teams.teams.push_back(TeamConfig{.name = "alpha"});
+  Cluster teams({}, config);
+  const auto wrong = picture(teams)->what_if(wish);
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().code == ErrorCode::kNotFound);
+  CHECK(wrong.error().text.find("'team alpha'") != std::string::npos);
 }
 
 }  // namespace
