@@ -15,11 +15,13 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// A pass that costs less is cheaper than a second commit: its rows go with those of the commands
-/// that caused it.
-constexpr auto kCheapPass = std::chrono::milliseconds{1};
-/// A pass that costs more leaves as much time to commands as it took itself.
-constexpr auto kDearPass = std::chrono::milliseconds{10};
+/// A pass that costs less than about half a commit is not worth a commit of its own: its rows go
+/// with those of the commands that caused it.
+constexpr auto kCheapPass = std::chrono::microseconds{100};
+/// Passes may take at most 1/5 of the control thread: what comes meanwhile is answered, and shares
+/// the next pass. No start waits longer for that than a pass takes, or this.
+constexpr int kPassPause = 4;
+constexpr auto kLongestPause = std::chrono::milliseconds{10};
 /// Making pictures for readers may take at most 1/5 of the control thread; reads that come
 /// meanwhile share the next one.
 constexpr int kSnapshotPause = 4;
@@ -179,7 +181,8 @@ void ControlLoop::tick_if_due() {
   controller_->tick(now());
   const auto end = Steady::now();
   pass_cost_ = end - begin;
-  next_pass_ = pass_cost_ > kDearPass ? end + pass_cost_ : end;
+  next_pass_ = end + std::max(pass_cost_,
+                              std::min<Steady::duration>(kPassPause * pass_cost_, kLongestPause));
 }
 
 /// Parks what the core wants done until its rows are durable.
