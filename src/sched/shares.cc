@@ -47,6 +47,19 @@ bool has_claim_below(const State& state, QuotaId id) {
                              [&](QuotaId child) { return has_claim_below(state, child); });
 }
 
+/// C2: whole or not at all.
+bool fits(const State& state, const Charge& charge, const Amounts& left) {
+  bool fits = true;
+  for_each(state, charge,
+           [&](std::size_t r, std::int64_t amount) { fits = fits && amount <= left[r]; });
+  return fits;
+}
+bool take_if_it_fits(const State& state, const Charge& charge, Amounts& left) {
+  if (!fits(state, charge, left)) return false;
+  for_each(state, charge, [&](std::size_t r, std::int64_t amount) { left[r] -= amount; });
+  return true;
+}
+
 /// Of an array only so many tasks count as it has slots free; `slots`: how many have been counted.
 bool takes_free_slot(const State& state, const Job& job, std::map<ArrayId, std::uint32_t>& slots) {
   if (!job.array) return true;
@@ -153,14 +166,31 @@ Covered cover(const State& state, QuotaId id, const Job* also) {
   for (std::size_t r = 0; r < left.size(); ++r) left[r] -= quota.reserved[r];
   Covered covered;
   for (const Job* job : jobs) {
-    bool fits = true;
-    for_each(state, job->charge,
-             [&](std::size_t r, std::int64_t amount) { fits = fits && amount <= left[r]; });
-    if (!fits) continue;
-    for_each(state, job->charge, [&](std::size_t r, std::int64_t amount) { left[r] -= amount; });
-    covered.insert(job->id.value);
+    if (take_if_it_fits(state, job->charge, left)) covered.insert(job->id.value);
   }
   return covered;
+}
+
+bool would_cover(const State& state, QuotaId id, const Job& job, const Charge& charge) {
+  Amounts left = state.at(id).guarantee;
+  for (std::size_t r = 0; r < left.size(); ++r) left[r] -= state.at(id).reserved[r];
+  if (!fits(state, charge, left)) return false;
+  Job claim = job;
+  claim.stage = Stage::kClaiming;
+  claim.charge = charge;
+  if (std::ranges::any_of(state.at(id).children,
+                          [&](QuotaId child) { return state.at(child).states; })) {
+    return cover(state, id, &claim).contains(job.id.value);
+  }
+  // Without guarantees below, only who comes before the claim counts.
+  std::vector<const Job*> before;
+  add_active_below(state, id, before);
+  const Covered none;
+  const auto key = [&](const Job* one) { return cover_key(state, *one, none); };
+  std::erase_if(before, [&](const Job* one) { return key(one) > key(&claim); });
+  std::ranges::sort(before, {}, key);
+  for (const Job* one : before) take_if_it_fits(state, one->charge, left);
+  return fits(state, charge, left);
 }
 
 const Covered& known_cover(const State& state, QuotaId id) {

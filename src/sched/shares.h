@@ -15,6 +15,9 @@ using Covered = std::set<std::uint64_t>;  // job numbers
 [[nodiscard]] Covered cover(const State& state, QuotaId quota, const Job* also = nullptr);
 /// The same, made again only after something below has changed. Not while victims are assumed gone.
 [[nodiscard]] const Covered& known_cover(const State& state, QuotaId quota);
+/// Whether the guarantee would cover a claim of `job` to `charge` that was made now.
+[[nodiscard]] bool would_cover(const State& state, QuotaId quota, const Job& job,
+                               const Charge& charge);
 [[nodiscard]] bool is_borrowed(const State& state, const Job& job);
 
 /// By quota node, for one resource.
