@@ -35,18 +35,16 @@ bool conflicts(const State& state, const ReservationFacts& facts, ReservationId 
     return one.id != self && meet && on_list(one.nodes, node);
   });
   if (overlaps) return true;
-  return std::ranges::any_of(state.nodes[node].holders, [&](const Job* job) {
-    return !job->preemptible && passes(state, *job, facts.start);
+  return std::ranges::any_of(state.nodes[node].holders, [&](const Holder& holder) {
+    return !holder.job->preemptible && passes(state, *holder.job, facts.start);
   });
 }
 
 /// GPUs of jobs on the node that pass the start.
 std::int64_t burden(const State& state, const ReservationFacts& facts, NodeIndex node) {
   std::int64_t gpus = 0;
-  for (const Job* job : state.nodes[node].holders) {
-    if (job->stage == Stage::kSignalled || !passes(state, *job, facts.start)) continue;
-    const auto share = std::ranges::find(job->shares, NodeId{node}, &Share::node);
-    gpus += share->gpus;
+  for (const auto& [job, share] : state.nodes[node].holders) {
+    if (job->stage != Stage::kSignalled && passes(state, *job, facts.start)) gpus += share.gpus;
   }
   return gpus;
 }

@@ -40,6 +40,16 @@ void close_run(State& state, const Job& job, std::int64_t gpus) {
   for (const QuotaId quota : state.path(job.queue)) state.at(quota).used_gpu_ms += used;
 }
 
+void put_on(State& state, Job& job, const Share& share) {
+  Node& node = state.nodes[share.node.value];
+  node.holders.push_back({.job = &job, .share = share});
+  node.free_gpus -= share.gpus;
+  node.free_cores -= share.cores;
+  node.free_memory -= share.memory;
+  if (job.request->exclusive) ++node.exclusive;
+  state.openings.changed(state, share.node.value);
+}
+
 }  // namespace
 
 void update_star(State& state, QuotaId id) {
@@ -83,12 +93,19 @@ void book(State& state, const Job& job, int sign) {
   update_star(state, job.queue);
 }
 
+void take_off(State& state, const Job& job, NodeIndex from) {
+  Node& node = state.nodes[from];
+  const auto holder = std::ranges::find(node.holders, &job, &Holder::job);
+  node.free_gpus += holder->share.gpus;
+  node.free_cores += holder->share.cores;
+  node.free_memory += holder->share.memory;
+  if (job.request->exclusive) --node.exclusive;
+  node.holders.erase(holder);
+  state.openings.changed(state, from);
+}
+
 void hold(State& state, Job& job) {
-  for (const Share& share : job.shares) {
-    Node& node = state.nodes[share.node.value];
-    node.holders.push_back(&job);
-    node.free_gpus -= share.gpus;
-  }
+  for (const Share& share : job.shares) put_on(state, job, share);
   state.active.insert(job.id);
   auto& of_queue = state.active_of[job.queue.value];
   of_queue.insert(std::ranges::lower_bound(of_queue, job.id, {}, &Job::id), &job);
@@ -96,11 +113,7 @@ void hold(State& state, Job& job) {
 }
 
 void drop(State& state, Job& job) {
-  for (const Share& share : job.shares) {
-    auto& holders = state.nodes[share.node.value].holders;
-    state.nodes[share.node.value].free_gpus += share.gpus;
-    holders.erase(std::ranges::find(holders, &job));
-  }
+  for (const Share& share : job.shares) take_off(state, job, share.node.value);
   state.active.erase(job.id);
   auto& of_queue = state.active_of[job.queue.value];
   const auto place = std::ranges::lower_bound(of_queue, job.id, {}, &Job::id);

@@ -16,6 +16,8 @@ void book(State& state, const Job& job, int sign);
 /// Puts the job on its nodes, or takes it off.
 void hold(State& state, Job& job);
 void drop(State& state, Job& job);
+/// Takes the job off one of its nodes.
+void take_off(State& state, const Job& job, NodeIndex node);
 /// Covers of the path are to be made again.
 void forget_covers(State& state, QuotaId queue);
 /// use* of the path after a change at `quota`.

@@ -75,13 +75,10 @@ std::int64_t held_out_of_service(const State& state, std::size_t r) {
   std::int64_t sum = 0;
   for (const NodeIndex i : state.out_of_service) {
     const Node& node = state.nodes[i];
-    for (const Job* job : node.holders) {
+    for (const auto& [job, share] : node.holders) {
       if (job->stage != Stage::kRunning || job->inside) continue;
-      for (const Share& share : job->shares) {
-        if (share.node.value != i) continue;
-        if (r == state.cores() && job->charge.cores > 0) sum += share.cores;
-        if (r == node.flavor.value) sum += share.gpus;
-      }
+      if (r == state.cores() && job->charge.cores > 0) sum += share.cores;
+      if (r == node.flavor.value) sum += share.gpus;
     }
   }
   return sum;

@@ -32,8 +32,8 @@ std::vector<JobId> Scheduler::jobs_on(NodeId id) const {
     return known->second.contains(job.id.value);
   };
   std::vector<const Job*> jobs;
-  for (const Job* job : state_->nodes.at(id.value).holders) {
-    if (job->stage == Stage::kRunning) jobs.push_back(job);
+  for (const Holder& holder : state_->nodes.at(id.value).holders) {
+    if (holder.job->stage == Stage::kRunning) jobs.push_back(holder.job);
   }
   std::ranges::sort(jobs, {}, [&](const Job* job) {  // C2
     return std::tuple(!is_covered(*job), job->preemptible, -std::int64_t{job->priority}, job->start,

@@ -14,10 +14,10 @@ void ends_on(const State& state, NodeIndex node, const PlanBook& plans, const Le
   };
   // Who may leave at once, or is over its limit, is gone at any later time.
   const Time next = state.now + Duration{1};
-  for (const Job* job : state.nodes[node].holders) {
-    if (const auto end = end_of_hold(state, *job, leaving)) add(std::max(*end, next));
+  for (const Holder& holder : state.nodes[node].holders) {
+    if (const auto end = end_of_hold(state, *holder.job, leaving)) add(std::max(*end, next));
   }
-  for (const Planned* plan : plans.on(node)) add(plan->end);
+  for (const PlannedHere& here : plans.on(node)) add(here.plan->end);
   if (state.nodes[node].reservations > 0) {
     for (const Reservation& one : state.reservations) add(one.facts.end);
   }

@@ -224,9 +224,8 @@ const Planned* Outlook::first_broken(const Job& job, const Variant& variant,
     const Rooms rooms(state_, interval, &plans_.on_nodes, &before);
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const NodeIndex node = shares[i].node.value;
-      if (std::ranges::find(plans_.on_nodes.on(node), &plan) == plans_.on_nodes.on(node).end()) {
-        continue;
-      }
+      const auto here = plans_.on_nodes.on(node);
+      if (std::ranges::find(here, &plan, &PlannedHere::plan) == here.end()) continue;
       if (!is_candidate(state_, job, variant.flavor, parts[i], node, rooms.at(node))) return &plan;
     }
   }
@@ -323,7 +322,7 @@ std::int64_t Outlook::most_in_domain(const Job& job, const Variant& variant) con
 Wait claim_wait(const State& state, const Job& claim) {
   Wait wait{.reason = Reason::kPreempting};
   for (const Share& share : claim.shares) {
-    for (const Job* job : state.nodes[share.node.value].holders) {
+    for (const auto& [job, held] : state.nodes[share.node.value].holders) {
       if (job->stage != Stage::kSignalled) continue;
       const Time end = *end_of_hold(state, *job);
       const bool first_of_equals = wait.until == end && job->id < wait.behind;

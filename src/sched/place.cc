@@ -6,7 +6,14 @@
 namespace artel::sched {
 namespace {
 
-using Nodes = std::vector<NodeIndex>;
+/// A node that could take some part, and what it has.
+struct Seen {
+  NodeIndex node{};
+  Room room;
+  bool used = false;
+};
+/// In the order of names.
+using Nodes = std::vector<Seen*>;
 
 /// One search: rooms are looked up once a node, taken nodes are marked.
 class Search {
@@ -19,18 +26,22 @@ class Search {
         room_of_(rooms),
         where_(where),
         parts_(parts_of(*job.request, variant.size)) {
-    rooms_.resize(state.nodes.size());
     std::int64_t least = parts_.front().gpus;
-    for (const Part& part : parts_) least = std::min(least, part.gpus);
-    for (const NodeIndex i : nodes_for(state, job)) {
+    for (const Part& part : parts_) {
+      least = std::min(least, part.gpus);
+      wanted_ += part.nodes;
+    }
+    for (const NodeIndex i : where.among != nullptr ? *where.among : nodes_for(state, job)) {
       const Node& node = state.nodes[i];
       if (node.flavor != variant.flavor || !rooms.may_have(node, least)) continue;
-      if (is_in(node, where.domain)) rooms_[i] = rooms.at(i);
+      if (!is_in(node, where.domain) || !admits(job, i)) continue;
+      const Seen seen{.node = i, .room = rooms.at(i)};
+      if (seen.room.open && fits_any(seen)) seen_.push_back(seen);
     }
-    used_.assign(state.nodes.size(), false);
   }
 
   std::optional<std::vector<Share>> run() {
+    if (seen_.size() < wanted_) return std::nullopt;
     if (where_.anywhere) return place_in(usable_nodes(false), true);
     const Nodes own = usable_nodes(true);
     if (!own.empty()) {
@@ -40,26 +51,31 @@ class Search {
   }
 
  private:
-  [[nodiscard]] bool fits(NodeIndex node, const Part& part) const {
-    return !used_[node] && is_candidate(state_, job_, variant_.flavor, part, node, rooms_[node]);
+  [[nodiscard]] bool fits(const Seen& seen, const Part& part) const {
+    return !seen.used &&
+           is_candidate(state_, job_, variant_.flavor, part, seen.node, seen.room);
   }
-  [[nodiscard]] bool fits_any(NodeIndex node) const {
-    return std::ranges::any_of(parts_, [&](const Part& part) { return fits(node, part); });
+  [[nodiscard]] bool fits_any(const Seen& seen) const {
+    return std::ranges::any_of(parts_, [&](const Part& part) { return fits(seen, part); });
   }
 
-  /// Nodes that could take some part, in the order of names.
-  [[nodiscard]] Nodes usable_nodes(bool only_dedicated) const {
+  [[nodiscard]] Nodes usable_nodes(bool only_dedicated) {
     Nodes found;
-    for (const NodeIndex node : nodes_for(state_, job_)) {
-      if (only_dedicated && !state_.nodes[node].owner) continue;
-      if (rooms_[node].open && fits_any(node)) found.push_back(node);
+    if (only_dedicated && !state_.has_owners) return found;
+    found.reserve(seen_.size());
+    for (Seen& seen : seen_) {
+      if (!only_dedicated || state_.nodes[seen.node].owner) found.push_back(&seen);
     }
     return found;
   }
 
+  [[nodiscard]] std::uint32_t leaf_of(const Seen* seen) const {
+    return state_.nodes[seen->node].leaf;
+  }
+
   [[nodiscard]] std::uint32_t count(const Nodes& among, const Part& part) const {
     const auto fitting = static_cast<std::uint32_t>(
-        std::ranges::count_if(among, [&](NodeIndex node) { return fits(node, part); }));
+        std::ranges::count_if(among, [&](const Seen* seen) { return fits(*seen, part); }));
     return fitting / job_.request->segment * job_.request->segment;  // P5
   }
 
@@ -67,18 +83,22 @@ class Search {
   void take(const Nodes& among, const Part& part, std::uint32_t wanted,
             std::vector<Share>& shares) {
     Nodes fitting;
-    for (const NodeIndex node : among) {
-      if (fits(node, part)) fitting.push_back(node);
+    for (Seen* seen : among) {
+      if (fits(*seen, part)) fitting.push_back(seen);
     }
-    const auto key = [&](NodeIndex node) {
-      return std::tuple(rooms_[node].gpus, state_.nodes[node].rank);
+    const auto key = [&](const Seen* seen) {
+      return std::tuple(seen->room.gpus, state_.nodes[seen->node].rank);
     };
     const auto last = fitting.begin() + wanted;
     std::ranges::partial_sort(fitting, last, {}, key);
-    for (auto node = fitting.begin(); node != last; ++node) {
-      used_[*node] = true;
-      shares.push_back(share_on(*node, part));
+    for (auto seen = fitting.begin(); seen != last; ++seen) {
+      (*seen)->used = true;
+      shares.push_back(share_on((*seen)->node, part));
     }
+  }
+
+  void give_back_all() {
+    for (Seen& seen : seen_) seen.used = false;
   }
 
   [[nodiscard]] Share share_on(NodeIndex node, const Part& part) const {
@@ -95,53 +115,47 @@ class Search {
   /// P4. Members of `among` by leaf, leaves in the order of names.
   [[nodiscard]] std::vector<Nodes> by_leaf(const Nodes& among) const {
     Nodes sorted = among;
-    std::ranges::stable_sort(sorted, {}, [&](NodeIndex n) { return state_.nodes[n].leaf; });
+    std::ranges::stable_sort(sorted, {}, [&](const Seen* seen) { return leaf_of(seen); });
     std::vector<Nodes> leaves;
-    for (const NodeIndex node : sorted) {
-      if (leaves.empty() || state_.nodes[leaves.back().front()].leaf != state_.nodes[node].leaf) {
-        leaves.emplace_back();
-      }
-      leaves.back().push_back(node);
+    for (Seen* seen : sorted) {
+      if (leaves.empty() || leaf_of(leaves.back().front()) != leaf_of(seen)) leaves.emplace_back();
+      leaves.back().push_back(seen);
     }
     return leaves;
   }
 
   /// Of the leaves that can take all that is left the one with the fewest usable nodes, else the
-  /// one with the most. Null: none has any.
-  const Nodes* next_leaf(const std::vector<Nodes>& leaves, const Part& part,
-                         std::uint32_t left) const {
-    const Nodes* tightest = nullptr;
-    const Nodes* largest = nullptr;
-    std::uint32_t fewest = 0;
-    std::uint32_t most = 0;
-    for (const Nodes& leaf : leaves) {
-      const std::uint32_t has = count(leaf, part);
-      if (has >= left && (tightest == nullptr || has < fewest)) {
-        tightest = &leaf;
-        fewest = has;
-      }
-      if (has > most) {
-        largest = &leaf;
-        most = has;
-      }
+  /// one with the most. `has`: how many nodes each takes. Nullopt: none has any.
+  static std::optional<std::size_t> next_leaf(const std::vector<std::uint32_t>& has,
+                                              std::uint32_t left) {
+    std::optional<std::size_t> tightest;
+    std::optional<std::size_t> largest;
+    for (std::size_t leaf = 0; leaf < has.size(); ++leaf) {
+      if (has[leaf] == 0) continue;
+      if (has[leaf] >= left && (!tightest || has[leaf] < has[*tightest])) tightest = leaf;
+      if (!largest || has[leaf] > has[*largest]) largest = leaf;
     }
-    return tightest != nullptr ? tightest : largest;
+    return tightest ? tightest : largest;
   }
 
   bool place_part(const std::vector<Nodes>& leaves, const Part& part, std::vector<Share>& shares) {
+    std::vector<std::uint32_t> has;
+    has.reserve(leaves.size());
+    for (const Nodes& leaf : leaves) has.push_back(count(leaf, part));
     std::uint32_t left = part.nodes;
     while (left > 0) {
-      const Nodes* leaf = next_leaf(leaves, part, left);
-      if (leaf == nullptr) return false;
-      const std::uint32_t now = std::min(left, count(*leaf, part));
-      take(*leaf, part, now, shares);
+      const auto leaf = next_leaf(has, left);
+      if (!leaf) return false;
+      const std::uint32_t now = std::min(left, has[*leaf]);
+      take(leaves[*leaf], part, now, shares);
+      has[*leaf] = count(leaves[*leaf], part);
       left -= now;
     }
     return true;
   }
 
   bool place_anywhere(const Nodes& domain, const Part& part, std::vector<Share>& shares) {
-    const auto has = std::ranges::count_if(domain, [&](NodeIndex n) { return fits(n, part); });
+    const auto has = std::ranges::count_if(domain, [&](const Seen* s) { return fits(*s, part); });
     if (has < part.nodes) return false;
     take(domain, part, part.nodes, shares);
     return true;
@@ -154,22 +168,20 @@ class Search {
     const bool placed = std::ranges::all_of(parts_, [&](const Part& part) {
       return anywhere ? place_anywhere(domain, part, shares) : place_part(leaves, part, shares);
     });
-    for (const Share& share : shares) used_[share.node.value] = false;
+    give_back_all();
     if (!placed) return std::nullopt;
     return shares;
   }
 
-  [[nodiscard]] std::int64_t free_gpus(const Nodes& domain) const {
+  [[nodiscard]] static std::int64_t free_gpus(const Nodes& domain) {
     std::int64_t sum = 0;
-    for (const NodeIndex node : domain) sum += rooms_[node].gpus;
+    for (const Seen* seen : domain) sum += seen->room.gpus;
     return sum;
   }
 
   /// P2: the first level with a domain that takes the whole job; the one with the fewest free GPUs.
   std::optional<std::vector<Share>> place_among(const Nodes& among) {
-    std::uint32_t wanted = 0;
-    for (const Part& part : parts_) wanted += part.nodes;
-    if (among.size() < wanted) return std::nullopt;
+    if (among.size() < wanted_) return std::nullopt;
     if (parts_.size() == 1) {
       if (auto shares = place_in_best_leaf(among)) return shares;
       if (job_.request->locality == Locality::kLeaf) return std::nullopt;
@@ -180,7 +192,7 @@ class Search {
       std::optional<std::vector<Share>> best;
       std::int64_t least = 0;
       for (const Nodes& domain : domains(among, level)) {
-        if (domain.size() < wanted) continue;
+        if (domain.size() < wanted_) continue;
         const std::int64_t free = free_gpus(domain);
         if (best && free >= least) continue;
         auto shares = place_in(domain, false);
@@ -201,10 +213,10 @@ class Search {
     };
     const Part& part = parts_.front();
     std::vector<Leaf> leaves(state_.leaves.size());
-    for (const NodeIndex node : among) {
-      Leaf& leaf = leaves[state_.nodes[node].leaf];
+    for (const Seen* seen : among) {
+      Leaf& leaf = leaves[leaf_of(seen)];
       ++leaf.count;
-      leaf.free += rooms_[node].gpus;
+      leaf.free += seen->room.gpus;
     }
     const std::uint32_t segment = job_.request->segment;
     const Leaf* best = nullptr;
@@ -214,12 +226,12 @@ class Search {
     }
     if (best == nullptr) return std::nullopt;
     Nodes members;
-    for (const NodeIndex node : among) {
-      if (&leaves[state_.nodes[node].leaf] == best) members.push_back(node);
+    for (Seen* seen : among) {
+      if (&leaves[leaf_of(seen)] == best) members.push_back(seen);
     }
     std::vector<Share> shares;
     take(members, part, part.nodes, shares);
-    for (const Share& share : shares) used_[share.node.value] = false;
+    give_back_all();
     return shares;
   }
 
@@ -227,7 +239,7 @@ class Search {
     if (level == Locality::kLeaf) return by_leaf(among);
     if (level == Locality::kAny) return {among};
     std::vector<Nodes> blocks(state_.blocks.size());
-    for (const NodeIndex node : among) blocks[state_.nodes[node].block].push_back(node);
+    for (Seen* seen : among) blocks[state_.nodes[seen->node].block].push_back(seen);
     return blocks;
   }
 
@@ -237,8 +249,8 @@ class Search {
   const Rooms& room_of_;
   Place where_;
   std::vector<Part> parts_;
-  std::vector<Room> rooms_;
-  std::vector<bool> used_;
+  std::uint32_t wanted_ = 0;
+  std::vector<Seen> seen_;
 };
 
 }  // namespace
@@ -257,12 +269,11 @@ Share whole_node(const State& state, NodeIndex node) {
           .devices = on.shared ? all_devices(on.gpus) : 0};
 }
 
-bool is_candidate(const State& state, const Job& job, FlavorId flavor, const Part& part,
-                  NodeIndex node, const Room& room) {
-  const Node& on = state.nodes[node];
-  if (!room.open || on.flavor != flavor) return false;
-  if (on.owner && !is_below(state, job.queue, *on.owner)) return false;
-  if (job.request->exclusive) {  // M3
+bool fits_on(const State& state, const Node& on, const Asker& asker, const Part& part,
+             const Room& room) {
+  if (!room.open) return false;
+  if (on.owner && !is_below(state, asker.queue, *on.owner)) return false;
+  if (asker.exclusive) {  // M3
     return room.empty && on.gpus >= part.gpus && on.cores >= part.cores && on.memory >= part.memory;
   }
   if (room.gpus < part.gpus || (is_share(part.gpus) ? room.share : room.whole) < part.gpus) {
@@ -270,6 +281,13 @@ bool is_candidate(const State& state, const Job& job, FlavorId flavor, const Par
   }
   const Need need = need_on(on, part);
   return room.cores >= need.cores && room.memory >= need.memory;
+}
+
+bool is_candidate(const State& state, const Job& job, FlavorId flavor, const Part& part,
+                  NodeIndex node, const Room& room) {
+  const Node& on = state.nodes[node];
+  return on.flavor == flavor &&
+         fits_on(state, on, {job.queue, job.request->exclusive}, part, room);
 }
 
 std::optional<std::vector<Share>> place(const State& state, const Job& job, const Variant& variant,

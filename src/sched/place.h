@@ -25,6 +25,8 @@ struct Domain {
 struct Place {
   std::optional<Domain> domain;
   bool anywhere = false;  // without regard to topology and segments
+  /// In the order of names, with all nodes that could be candidates; null: those of nodes_for().
+  const std::vector<NodeIndex>* among = nullptr;
 };
 
 /// Shares in the order of the parts; nullopt: there is no room.
@@ -35,6 +37,14 @@ struct Place {
 /// M3: all that the node has.
 [[nodiscard]] Share whole_node(const State& state, NodeIndex node);
 
+/// Who asks, as far as a node asks who it is.
+struct Asker {
+  QuotaId queue;
+  bool exclusive{};
+};
+/// Whether a part fits on a node of its flavor with that room, owners included (P2).
+[[nodiscard]] bool fits_on(const State& state, const Node& node, const Asker& asker,
+                           const Part& part, const Room& room);
 /// Whether a part fits on a node with that room, owners and flavors included (P2). Lists and
 /// features (N3) are not looked at: callers walk over nodes_for().
 [[nodiscard]] bool is_candidate(const State& state, const Job& job, FlavorId flavor,

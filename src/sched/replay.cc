@@ -44,7 +44,9 @@ void Replay::end(JobId job) {
 void Replay::fail(NodeId node) {
   scheduler_.set_health(now_, node, false);
   std::vector<JobId> there;
-  for (const Job* job : scheduler_.state_->nodes[node.value].holders) there.push_back(job->id);
+  for (const Holder& holder : scheduler_.state_->nodes[node.value].holders) {
+    there.push_back(holder.job->id);
+  }
   std::ranges::sort(there);
   for (const JobId job : there) {
     forget(job);

@@ -93,9 +93,7 @@ void Scheduler::give_back(Time now, JobId id, NodeId gone) {
   }
   job.charge.gpus -= gpus;
   job.charge.cores -= std::min(job.charge.cores, share->cores);
-  Node& node = state.nodes[gone.value];
-  node.free_gpus += share->gpus;
-  node.holders.erase(std::ranges::find(node.holders, &job));
+  take_off(state, job, gone.value);
   job.shares.erase(share);
   if (job.stage == Stage::kRunning) book(state, job, 1);
 }

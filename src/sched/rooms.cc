@@ -5,17 +5,10 @@
 namespace artel::sched {
 namespace {
 
-const Share* share_on(const std::vector<Share>& shares, NodeIndex node) {
-  const auto share = std::ranges::find(shares, NodeId{node}, &Share::node);
-  return share == shares.end() ? nullptr : &*share;
-}
-
-void subtract(Room& room, const std::vector<Share>& shares, NodeIndex node, bool exclusive) {
-  const Share* share = share_on(shares, node);
-  if (share == nullptr) return;
-  room.gpus -= share->gpus;
-  room.cores -= share->cores;
-  room.memory -= share->memory;
+void subtract(Room& room, const Share& share, bool exclusive) {
+  room.gpus -= share.gpus;
+  room.cores -= share.cores;
+  room.memory -= share.memory;
   room.empty = false;
   if (exclusive) room.open = false;  // X2
 }
@@ -34,6 +27,14 @@ Room whole(const Node& node) {
           .cores = node.cores,
           .memory = node.memory,
           .whole = node.gpus};
+}
+
+Room free_now(const Node& node) {
+  return {.open = node.exclusive == 0,
+          .empty = node.holders.empty(),
+          .gpus = node.free_gpus,
+          .cores = node.free_cores,
+          .memory = node.free_memory};
 }
 
 Time end_of_grace(const Job& job) {
@@ -97,7 +98,7 @@ Interval interval_now(const State& state, const Job& job) {
 }
 
 void PlanBook::add(const Planned& plan) {
-  for (const Share& share : plan.shares) on_[share.node.value].push_back(&plan);
+  for (const Share& share : plan.shares) on_[share.node.value].push_back({&plan, share});
   ++count_;
 }
 
@@ -105,24 +106,24 @@ bool Rooms::counts(const Planned& plan) const {
   return only_ == nullptr || std::ranges::binary_search(*only_, &plan);
 }
 
-/// Calls `visit(job, shares)` for who is on the node at that time.
+/// Calls `visit(job, share)` for who is on the node at that time.
 template <typename Visit>
 void Rooms::for_each_on(NodeIndex node, Time time, Visit visit) const {
   if (interval_.emptied != Emptied::kNo) return;
-  for (const Job* job : state_.nodes[node].holders) {
+  for (const auto& [job, share] : state_.nodes[node].holders) {
     if (job->assumed_gone) continue;
     if (job->stage == Stage::kSignalled && interval_.signalled_gone) continue;
     if (time > state_.now) {
       const auto end = end_of_hold(state_, *job, interval_.leaving);
       if (end && time >= *end) continue;
     }
-    visit(*job, job->shares);
+    visit(*job, share);
   }
   if (plans_ == nullptr) return;
-  for (const Planned* plan : plans_->on(node)) {
+  for (const auto& [plan, share] : plans_->on(node)) {
     const bool during = time >= plan->start && (!plan->end || time < *plan->end);
     if (!during && interval_.plans_count == PlansCount::kInTime) continue;
-    if (counts(*plan)) visit(*plan->job, plan->shares);
+    if (counts(*plan)) visit(*plan->job, share);
   }
 }
 
@@ -131,24 +132,26 @@ void Rooms::for_each_on(NodeIndex node, Time time, Visit visit) const {
 template <typename Visit>
 void Rooms::for_each_later_start(NodeIndex node, Visit visit) const {
   if (plans_ == nullptr || interval_.plans_count == PlansCount::kAlways) return;
-  for (const Planned* plan : plans_->on(node)) {
+  for (const auto& [plan, share] : plans_->on(node)) {
     if (plan->start <= interval_.from || (interval_.end && plan->start >= *interval_.end)) continue;
     if (counts(*plan)) visit(plan->start);
   }
 }
 
 Room Rooms::at_time(NodeIndex node, Time time) const {
-  Room room = whole(state_.nodes[node]);
-  for_each_on(node, time, [&](const Job& job, const std::vector<Share>& shares) {
-    subtract(room, shares, node, job.request->exclusive);
+  const Node& of = state_.nodes[node];
+  if (is_as_it_is(time) && state_.assumed == 0 && !is_planned(node)) return free_now(of);
+  Room room = whole(of);
+  for_each_on(node, time, [&](const Job& job, const Share& share) {
+    subtract(room, share, job.request->exclusive);
   });
   return room;
 }
 
 Devices Rooms::devices_at(NodeIndex node, Time time) const {
   Devices devices(state_.nodes[node].gpus);
-  for_each_on(node, time, [&](const Job& job, const std::vector<Share>& shares) {
-    if (const Share* share = share_on(shares, node)) devices.take(*share, sharer_of(state_, job));
+  for_each_on(node, time, [&](const Job& job, const Share& share) {
+    devices.take(share, sharer_of(state_, job));
   });
   return devices;
 }
@@ -176,13 +179,17 @@ bool Rooms::is_reserved(NodeIndex node) const {
 }
 
 Room Rooms::at(NodeIndex node) const {
-  const Node& of = state_.nodes[node];
-  if (!of.healthy && interval_.emptied != Emptied::kAllNodes) return {};
   if (interval_.inside) {
     const auto one = std::ranges::find(state_.reservations, *interval_.inside, &Reservation::id);
     if (one == state_.reservations.end() || !is_on(*one, node)) return {};
   }
   if (interval_.emptied == Emptied::kNo && is_reserved(node)) return {};
+  return beside_work(node);
+}
+
+Room Rooms::beside_work(NodeIndex node) const {
+  const Node& of = state_.nodes[node];
+  if (!of.healthy && interval_.emptied != Emptied::kAllNodes) return {};
   Room least = at_time(node, interval_.from);
   for_each_later_start(node, [&](Time start) { narrow(least, at_time(node, start)); });
   if (of.shared) {
@@ -209,8 +216,9 @@ std::optional<Time> end_of_hold(const State& state, const Job& job, const Leavin
 Time expected_start(const State& state, const Job& claim, const std::vector<Share>& shares) {
   Time start = licences_free(state, claim);
   for (const Share& share : shares) {
-    for (const Job* job : state.nodes[share.node.value].holders) {
-      if (job->stage == Stage::kSignalled) start = std::max(start, end_of_grace(*job));
+    for (const Holder& holder : state.nodes[share.node.value].holders) {
+      const Job& job = *holder.job;
+      if (job.stage == Stage::kSignalled) start = std::max(start, end_of_grace(job));
     }
   }
   return start;
@@ -223,11 +231,10 @@ bool can_start(const State& state, const Job& claim) {
     const bool by_device = state.nodes[node].shared;
     Room room = whole(state.nodes[node]);
     Devices devices(by_device ? room.gpus : 0);
-    for (const Job* job : state.nodes[node].holders) {
+    for (const auto& [job, held] : state.nodes[node].holders) {
       if (job->stage == Stage::kClaiming && job->claim >= claim.claim) continue;
-      subtract(room, job->shares, node, job->request->exclusive);
-      const Share* held = by_device ? share_on(job->shares, node) : nullptr;
-      if (held != nullptr) devices.take(*held, sharer_of(state, *job));
+      subtract(room, held, job->request->exclusive);
+      if (by_device) devices.take(held, sharer_of(state, *job));
     }
     return room.open && state.nodes[node].healthy && room.gpus >= share.gpus &&
            room.cores >= share.cores && room.memory >= share.memory &&

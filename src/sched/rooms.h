@@ -54,16 +54,22 @@ struct Interval {
 /// From now on, if the job starts now.
 [[nodiscard]] Interval interval_now(const State& state, const Job& job);
 
+/// A plan on a node, with what it will hold there.
+struct PlannedHere {
+  const Planned* plan{};
+  Share share;
+};
+
 /// Plans by node, so that a node without any costs nothing.
 class PlanBook {
  public:
   explicit PlanBook(std::size_t nodes) : on_(nodes) {}
   void add(const Planned& plan);
-  [[nodiscard]] std::span<const Planned* const> on(NodeIndex node) const { return on_[node]; }
+  [[nodiscard]] std::span<const PlannedHere> on(NodeIndex node) const { return on_[node]; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
  private:
-  std::vector<std::vector<const Planned*>> on_;
+  std::vector<std::vector<PlannedHere>> on_;
   std::size_t count_ = 0;
 };
 
@@ -78,14 +84,14 @@ class Rooms {
       : state_(state), interval_(interval), plans_(plans), only_(only) {}
 
   [[nodiscard]] Room at(NodeIndex node) const;
+  /// The same, whatever is reserved.
+  [[nodiscard]] Room beside_work(NodeIndex node) const;
   /// U3: which devices so many thousandths get on a node that is open for shares; 0 elsewhere.
   /// There must be room.
   [[nodiscard]] std::uint64_t choose_devices(NodeIndex node, std::int64_t gpus) const;
   /// Quick and never false where the node could take so many GPUs.
   [[nodiscard]] bool may_have(const Node& node, std::int64_t gpus) const {
-    const bool as_it_is = interval_.from <= state_.now && !interval_.signalled_gone &&
-                          interval_.emptied == Emptied::kNo;
-    return (as_it_is ? node.free_gpus : node.gpus) >= gpus;
+    return (is_as_it_is(interval_.from) ? node.free_gpus : node.gpus) >= gpus;
   }
 
  private:
@@ -93,10 +99,17 @@ class Rooms {
   void for_each_on(NodeIndex node, Time time, Visit visit) const;
   template <typename Visit>
   void for_each_later_start(NodeIndex node, Visit visit) const;
+  /// Who is there now counts, but for victims of the plan in the making.
+  [[nodiscard]] bool is_as_it_is(Time time) const {
+    return time <= state_.now && !interval_.signalled_gone && interval_.emptied == Emptied::kNo;
+  }
   [[nodiscard]] Room at_time(NodeIndex node, Time time) const;
   [[nodiscard]] Devices devices_at(NodeIndex node, Time time) const;
   [[nodiscard]] Devices devices(NodeIndex node) const;
   [[nodiscard]] bool is_reserved(NodeIndex node) const;
+  [[nodiscard]] bool is_planned(NodeIndex node) const {
+    return plans_ != nullptr && !plans_->on(node).empty();
+  }
   [[nodiscard]] bool counts(const Planned& plan) const;
 
   const State& state_;

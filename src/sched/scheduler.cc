@@ -30,6 +30,7 @@ std::shared_ptr<const State> make_blank(const State& state) {
   blank->signalled.clear();
   for (auto& of_queue : blank->active_of) of_queue.clear();
   blank->covers.clear();
+  blank->openings.clear();
   blank->reservations.clear();
   blank->arrays.clear();
   blank->dependents.clear();
@@ -42,6 +43,9 @@ std::shared_ptr<const State> make_blank(const State& state) {
     node.in_maintenance = false;
     node.holders.clear();
     node.free_gpus = node.gpus;
+    node.free_cores = node.cores;
+    node.free_memory = node.memory;
+    node.exclusive = 0;
     node.reservations = 0;
   }
   for (Quota& quota : blank->quotas) {
@@ -183,10 +187,11 @@ void Scheduler::set_health(Time now, NodeId id, bool healthy) {
     if (healthy) ++state_->recoveries;
   }
   node.healthy = healthy;
+  state_->openings.health_changed(*state_, id.value);
   derive_capacity(*state_);
   if (healthy) return;
-  for (Job* job : std::vector<Job*>(node.holders)) {
-    if (job->stage == Stage::kClaiming) release(*state_, *job);
+  for (const Holder& holder : std::vector<Holder>(node.holders)) {
+    if (holder.job->stage == Stage::kClaiming) release(*state_, *holder.job);
   }
 }
 

@@ -58,7 +58,9 @@ void add_nodes(State& state, const Setup& setup) {
                            .features = facts.features,
                            .shared = facts.shared,
                            .holders = {},
-                           .free_gpus = facts.gpus});
+                           .free_gpus = facts.gpus,
+                           .free_cores = facts.cores,
+                           .free_memory = facts.memory});
     state.words.insert(facts.features.begin(), facts.features.end());
     state.has_owners = state.has_owners || facts.owner.has_value();
     auto& largest = state.largest_node[facts.flavor.value];
@@ -66,7 +68,8 @@ void add_nodes(State& state, const Setup& setup) {
   }
   state.by_name.resize(state.nodes.size());
   std::iota(state.by_name.begin(), state.by_name.end(), 0U);
-  std::ranges::sort(state.by_name, {}, [&](NodeIndex i) { return state.nodes[i].rank; });
+  std::ranges::stable_sort(state.by_name, {}, [&](NodeIndex i) { return state.nodes[i].rank; });
+  for (std::uint32_t i = 0; i < state.by_name.size(); ++i) state.nodes[state.by_name[i]].rank = i;
   state.leaves.resize(leaves);
   state.blocks.resize(blocks);
   for (const NodeIndex i : state.by_name) {
@@ -153,7 +156,7 @@ State::State(const Setup& setup, Time begin)
 std::unique_ptr<State> copy_state(const State& from) {
   auto copy = std::make_unique<State>(from);
   for (Node& node : copy->nodes) {
-    for (Job*& holder : node.holders) holder = &copy->jobs.at(holder->id);
+    for (Holder& holder : node.holders) holder.job = &copy->jobs.at(holder.job->id);
   }
   for (auto& of_queue : copy->active_of) {
     for (Job*& job : of_queue) job = &copy->jobs.at(job->id);

@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "sched/openings.h"
 #include "sched/scheduler.h"
 #include "sched/standing.h"
 
@@ -79,9 +80,15 @@ struct Job {
   std::uint32_t plans_before{};  // how many plans of the last pass its reason knows of
 };
 
+/// A job on a node, with what it holds there.
+struct Holder {
+  Job* job{};
+  Share share;
+};
+
 struct Node {
   std::string name;
-  std::uint32_t rank{};   // in the order of names
+  std::uint32_t rank{};   // in the order of names: its place in State::by_name
   std::uint32_t leaf{};   // in the order of names
   std::uint32_t block{};  // in the order of names
   FlavorId flavor;
@@ -93,8 +100,11 @@ struct Node {
   bool shared = false;
   bool healthy = true;
   bool in_maintenance = false;   // running: it leaves the capacity (R3)
-  std::vector<Job*> holders;     // running, signalled, claiming
-  std::int64_t free_gpus{};      // that nobody holds or claims
+  std::vector<Holder> holders;  // running, signalled, claiming
+  std::int64_t free_gpus{};     // that nobody holds or claims
+  std::int64_t free_cores{};
+  std::int64_t free_memory{};
+  std::uint32_t exclusive{};     // holders that let nobody else in (X2)
   std::uint32_t reservations{};  // that have it in their list
 };
 
@@ -196,6 +206,7 @@ struct State {
   std::size_t shapes_most = 1024;  // and how many before those that nobody has are forgotten
   std::uint64_t last_shape{};
   std::shared_ptr<const State> blank;  // empty and healthy, for Q6; null: to be made
+  mutable Openings openings;           // which nodes could take what now
   std::set<std::string> words;         // features that some node has
   std::map<NodeSetKey, std::weak_ptr<const NodeSet>> node_sets;
   std::size_t most_node_sets = 64;  // then the unused ones are dropped
