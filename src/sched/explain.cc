@@ -70,8 +70,7 @@ std::vector<Wait> reasons_of(State& state, const Job& job) {
   }
   const Plans plans = known_plans(state, job, eligible);
   const Evictable evictable(state);
-  RoomScreen rooms(state);
-  Outlook(state, plans, evictable, rooms).all_reasons(job, reasons);
+  Outlook(state, plans, evictable).all_reasons(job, reasons);
   if (job.wait.reason == Reason::kDeadlineUnreachable && !reasons.empty()) {
     reasons.insert(std::prev(reasons.end()), job.wait);  // before the one of room
   }

@@ -71,18 +71,4 @@ std::optional<Time> earliest_possible(const State& state, const Job& job, const 
   return earliest;
 }
 
-std::uint32_t nodes_now(const State& state, const Job& job, FlavorId flavor) {
-  const Interval interval{
-      .from = state.now, .end = end_of_run(job, state.now), .sharer = sharer_of(state, job)};
-  const Rooms rooms(state, interval, nullptr);
-  const Part& part = job.request->parts.front();
-  std::uint32_t count = 0;
-  for (const NodeIndex i : job.listed ? job.listed->nodes : state.by_name) {
-    const Node& node = state.nodes[i];
-    if (node.flavor != flavor || !rooms.may_have(node, part.gpus)) continue;
-    if (is_candidate(state, job, flavor, part, i, rooms.at(i))) ++count;
-  }
-  return count;
-}
-
 }  // namespace artel::sched

@@ -14,8 +14,4 @@ namespace artel::sched {
                                                     const Variant& variant, const PlanBook& plans,
                                                     const Leaving* leaving = nullptr);
 
-/// So many nodes could take the job's part now if there were no plans and no marks (N4); for jobs
-/// of one part.
-[[nodiscard]] std::uint32_t nodes_now(const State& state, const Job& job, FlavorId flavor);
-
 }  // namespace artel::sched

@@ -1,9 +1,9 @@
 #include "sched/outlook.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sched/booked.h"
-#include "sched/future.h"
 
 namespace artel::sched {
 namespace {
@@ -142,7 +142,9 @@ Outlook::Shares Outlook::place_regardless(const Job& job, const std::vector<Vari
   for (const Variant& variant : allowed) {
     const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
     if (quota_failure(state_, job, charge, false)) continue;
-    auto shares = place(state_, job, variant, rooms, {.domain = {}, .anywhere = anywhere});
+    const auto among = open_nodes(state_, job, variant);
+    auto shares = place(state_, job, variant, rooms,
+                        {.domain = {}, .anywhere = anywhere, .among = &among});
     if (!shares) continue;
     if (which != nullptr) *which = variant;
     return shares;
@@ -151,16 +153,16 @@ Outlook::Shares Outlook::place_regardless(const Job& job, const std::vector<Vari
 }
 
 Wait Outlook::room_wait(const Job& job, const std::vector<Variant>& allowed) const {
-  const bool may_fit = std::ranges::any_of(
-      allowed, [&](const Variant& variant) { return rooms_.may_fit(job, variant); });
+  const bool fits = std::ranges::any_of(
+      allowed, [&](const Variant& variant) { return may_fit(state_, job, variant); });
   Variant variant{};
-  if (may_fit) {
+  if (fits) {
     if (const auto shares = place_regardless(job, allowed, false, &variant)) {
       return backfill_wait(job, variant, *shares);
     }
   }
   if (state_.reservations.empty()) {
-    const bool placed = may_fit && place_regardless(job, allowed, true, nullptr);
+    const bool placed = place_regardless(job, allowed, true, nullptr).has_value();
     return short_of_nodes(placed ? Reason::kTopology : Reason::kResources, job, allowed);
   }
   const std::vector<Reservation> reservations = state_.reservations;
@@ -177,23 +179,25 @@ std::optional<Wait> Outlook::room_wait_beside_quota(const Job& job) const {
   const Variant variant = first_variant(job);
   const Interval interval = interval_now(state_, job);
   const Rooms rooms(state_, interval, nullptr);
-  if (const auto shares = place(state_, job, variant, rooms)) {
+  const auto among = open_nodes(state_, job, variant);
+  if (const auto shares = place(state_, job, variant, rooms, {.among = &among})) {
     const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
     const PlanFilter binding = binding_plans(job, charge);
     const Rooms beside(state_, interval, &plans_.on_nodes, &binding);
-    if (place(state_, job, variant, beside)) return std::nullopt;
+    if (place(state_, job, variant, beside, {.among = &among})) return std::nullopt;
     return backfill_wait(job, variant, *shares);
   }
   const std::vector<Reservation> reservations = state_.reservations;
   if (!reservations.empty()) {
     const WithoutReservations unreserved(state_);
     const Rooms all(state_, interval, nullptr);
-    if (const auto shares = place(state_, job, variant, all)) {
+    if (const auto shares = place(state_, job, variant, all, {.among = &among})) {
       return reservation_wait(job, *shares, reservations);
     }
   }
   const bool placed =
-      place(state_, job, variant, rooms, {.domain = {}, .anywhere = true}).has_value();
+      place(state_, job, variant, rooms, {.domain = {}, .anywhere = true, .among = &among})
+          .has_value();
   return short_of_nodes(placed ? Reason::kTopology : Reason::kResources, job, {variant});
 }
 
@@ -202,8 +206,7 @@ Wait Outlook::backfill_wait(const Job& job, const Variant& variant,
   Wait wait{.reason = Reason::kBackfill};
   const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
   const PlanFilter binding = binding_plans(job, charge);
-  const Rooms rooms(state_, interval_now(state_, job), &plans_.on_nodes, &binding);
-  wait.shortage = node_shortage(job, variant, rooms);
+  wait.shortage = node_shortage(job, variant, &binding);
   if (const Planned* broken = first_broken(job, variant, shares)) {
     wait.behind = broken->job->id;
     wait.until = broken->start;
@@ -254,26 +257,28 @@ Wait Outlook::short_of_nodes(Reason reason, const Job& job,
                              const std::vector<Variant>& allowed) const {
   Wait wait{.reason = reason};
   const Variant smallest = allowed.empty() ? first_variant(job) : allowed.back();
-  const Rooms rooms(state_, interval_now(state_, job), nullptr);
   // Of the flavors at the smallest size the one that lacks least.
   for (const Variant& variant : allowed) {
     if (variant.size != smallest.size) continue;
-    const Shortage shortage = node_shortage(job, variant, rooms);
+    const Shortage shortage = node_shortage(job, variant, nullptr);
     const auto lack = [](const Shortage& of) { return of.enough - of.have; };
     if (wait.shortage.counted == Counted::kNodes && lack(wait.shortage) <= lack(shortage)) continue;
     wait.shortage = shortage;
   }
   if (reason != Reason::kTopology) return wait;
-  wait.shortage.have = most_in_domain(job, {smallest.size, wait.shortage.flavor});
+  std::vector<std::uint32_t> in_leaf(state_.leaves.size());
+  const Part part = parts_of(*job.request, smallest.size).front();
+  for (const NodeIndex node : nodes_now(job, wait.shortage.flavor, part, nullptr)) {
+    ++in_leaf[state_.nodes[node].leaf];
+  }
+  wait.shortage.have = most_in_domain(state_, in_leaf, *job.request);
   return wait;
 }
 
 /// Of the first part that has too few nodes, else of all together.
-Shortage Outlook::node_shortage(const Job& job, const Variant& variant, const Rooms& rooms) const {
+Shortage Outlook::node_shortage(const Job& job, const Variant& variant,
+                                const PlanFilter* binding) const {
   Shortage shortage;
-  Interval whenever = interval_now(state_, job);
-  whenever.emptied = Emptied::kHealthyNodes;
-  const Rooms emptied(state_, whenever, nullptr);
   const std::vector<Part> parts = parts_of(*job.request, variant.size);
   for (const Part& part : parts) {
     shortage = {.counted = Counted::kNodes,
@@ -281,15 +286,11 @@ Shortage Outlook::node_shortage(const Job& job, const Variant& variant, const Ro
                 .licence = {},
                 .asked = part.nodes,
                 .enough = part.nodes};
-    for (const NodeIndex i : state_.by_name) {
-      const Node& node = state_.nodes[i];
-      if (node.flavor != variant.flavor || !node.healthy) continue;
-      const auto takes = [&](const Room& room) {
-        return is_candidate(state_, job, variant.flavor, part, i, room);
-      };
-      if (!takes(emptied.at(i))) continue;
-      ++shortage.bound;
-      if (rooms.may_have(node, part.gpus) && takes(rooms.at(i))) ++shortage.have;
+    shortage.have = std::ssize(nodes_now(job, variant.flavor, part, binding));
+    const Opening& opening = state_.openings.of(state_, job, variant.flavor, part);
+    shortage.bound = opening.emptied_count;
+    for (const NodeIndex node : job.marks) {  // N4
+      if (opening.emptied.has(state_.nodes[node].rank)) --shortage.bound;
     }
     if (shortage.have < shortage.asked) return shortage;
   }
@@ -297,26 +298,17 @@ Shortage Outlook::node_shortage(const Job& job, const Variant& variant, const Ro
   return shortage;
 }
 
-/// The most nodes of one domain of the required level that take the first part, in whole segments.
-std::int64_t Outlook::most_in_domain(const Job& job, const Variant& variant) const {
-  const Rooms rooms(state_, interval_now(state_, job), nullptr);
-  const Part part = parts_of(*job.request, variant.size).front();
-  const Locality level = job.request->locality;
-  std::vector<std::uint32_t> in_leaf(state_.leaves.size());
-  for (const NodeIndex i : state_.by_name) {
-    const Node& node = state_.nodes[i];
-    if (node.flavor != variant.flavor || !rooms.may_have(node, part.gpus)) continue;
-    if (is_candidate(state_, job, variant.flavor, part, i, rooms.at(i))) ++in_leaf[node.leaf];
-  }
-  std::vector<std::int64_t> in_domain(std::max(state_.leaves.size(), state_.blocks.size()));
-  for (std::size_t leaf = 0; leaf < in_leaf.size(); ++leaf) {
-    const std::uint32_t block = state_.nodes[state_.leaves[leaf].front()].block;
-    const std::size_t domain =
-        level == Locality::kLeaf ? leaf : (level == Locality::kBlock ? block : 0);
-    const std::uint32_t segment = job.request->segment;
-    in_domain[domain] += std::int64_t{in_leaf[leaf] / segment} * segment;
-  }
-  return std::ranges::max(in_domain);
+/// Nodes that take the part now.
+std::vector<NodeIndex> Outlook::nodes_now(const Job& job, FlavorId flavor, const Part& part,
+                                          const PlanFilter* binding) const {
+  const Rooms rooms(state_, interval_now(state_, job),
+                    binding == nullptr ? nullptr : &plans_.on_nodes, binding);
+  std::vector<NodeIndex> nodes =
+      nodes_of(state_, state_.openings.of(state_, job, flavor, part).now);
+  std::erase_if(nodes, [&](NodeIndex node) {
+    return !admits(job, node) || !is_candidate(state_, job, flavor, part, node, rooms.at(node));
+  });
+  return nodes;
 }
 
 Wait claim_wait(const State& state, const Job& claim) {

@@ -30,8 +30,8 @@ class Outlook {
  public:
   /// Keeps references. The state is changed while a plan of victims is made and is the same
   /// afterwards.
-  Outlook(State& state, const Plans& plans, const Evictable& evictable, RoomScreen& rooms)
-      : state_(state), plans_(plans), evictable_(evictable), rooms_(rooms) {}
+  Outlook(State& state, const Plans& plans, const Evictable& evictable)
+      : state_(state), plans_(plans), evictable_(evictable) {}
 
   struct Found {
     FlavorId flavor;
@@ -69,9 +69,11 @@ class Outlook {
                                       const std::vector<Reservation>& reservations) const;
   [[nodiscard]] Wait short_of_nodes(Reason reason, const Job& job,
                                     const std::vector<Variant>& allowed) const;
+  /// `binding`: the plans that count; null: none.
   [[nodiscard]] Shortage node_shortage(const Job& job, const Variant& variant,
-                                       const Rooms& rooms) const;
-  [[nodiscard]] std::int64_t most_in_domain(const Job& job, const Variant& variant) const;
+                                       const PlanFilter* binding) const;
+  [[nodiscard]] std::vector<NodeIndex> nodes_now(const Job& job, FlavorId flavor, const Part& part,
+                                                 const PlanFilter* binding) const;
   [[nodiscard]] Shares place_regardless(const Job& job, const std::vector<Variant>& allowed,
                                         bool anywhere, Variant* which) const;
   [[nodiscard]] const Planned* first_broken(const Job& job, const Variant& variant,
@@ -80,7 +82,6 @@ class Outlook {
   State& state_;
   const Plans& plans_;
   const Evictable& evictable_;
-  RoomScreen& rooms_;
 };
 
 /// Preempting: who has to leave and takes longest.

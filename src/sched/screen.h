@@ -2,7 +2,7 @@
 #pragma once
 
 #include <map>
-#include <tuple>
+#include <vector>
 
 #include "sched/place.h"
 
@@ -27,18 +27,15 @@ class Evictable {
   std::map<QuotaId, std::int32_t> least_;  // by pool: the lowest priority among them, or lower
 };
 
-/// How many nodes could take a shape at this instant; only falls until it is forgotten.
-class RoomScreen {
- public:
-  explicit RoomScreen(const State& state) : state_(state) {}
-
-  [[nodiscard]] bool may_fit(const Job& job, const Variant& variant);
-  /// Room has become free.
-  void forget() { nodes_.clear(); }
-
- private:
-  const State& state_;
-  std::map<std::tuple<std::uint64_t, FlavorId, QuotaId, Sharer>, std::uint32_t> nodes_;
-};
+/// Whether the job could be placed now as far as the nodes of each part and of the required level go.
+/// Never false where there is a place.
+[[nodiscard]] bool may_fit(const State& state, const Job& job, const Variant& variant);
+/// The most nodes of one domain of the required level, in whole segments (P5), of nodes by leaf.
+[[nodiscard]] std::int64_t most_in_domain(const State& state,
+                                          const std::vector<std::uint32_t>& in_leaf,
+                                          const Request& request);
+/// All nodes that could take a part of it now, for place(). In the order of names.
+[[nodiscard]] std::vector<NodeIndex> open_nodes(const State& state, const Job& job,
+                                                const Variant& variant);
 
 }  // namespace artel::sched

@@ -22,8 +22,7 @@ class Walk {
         plans_(state.nodes.size()),
         plans_of_(state.quotas.size()),
         evictable_(state),
-        rooms_(state),
-        outlook_(state, plans_, evictable_, rooms_) {}
+        outlook_(state, plans_, evictable_) {}
 
   std::vector<Decision> run() {
     begin_slots(state_);
@@ -212,7 +211,7 @@ class Walk {
           const bool within = is_within_path(state_, job.queue, charge);
           if ((only_within || in_backoff(job)) && !within) continue;
           if (quota_failure(state_, job, charge, false)) continue;
-          if (!rooms_.may_fit(job, {size, flavor})) continue;
+          if (!may_fit(state_, job, {size, flavor})) continue;
           auto shares = place_now(job, {size, flavor}, charge);
           if (!shares) continue;
           start(job, std::move(*shares), false);
@@ -227,10 +226,12 @@ class Walk {
   [[nodiscard]] std::optional<std::vector<Share>> place_now(const Job& job, const Variant& variant,
                                                             const Charge& charge) const {
     const Interval interval = interval_now(state_, job);
-    auto shares = place(state_, job, variant, Rooms(state_, interval, &plans_.on_nodes));
+    const auto among = open_nodes(state_, job, variant);
+    const Place where{.domain = {}, .among = &among};
+    auto shares = place(state_, job, variant, Rooms(state_, interval, &plans_.on_nodes), where);
     if (shares || plans_.all.empty()) return shares;
     const PlanFilter binding = outlook_.binding_plans(job, charge);
-    return place(state_, job, variant, Rooms(state_, interval, &plans_.on_nodes, &binding));
+    return place(state_, job, variant, Rooms(state_, interval, &plans_.on_nodes, &binding), where);
   }
 
   // Evictions ---------------------------------------------------------------------------------
@@ -252,7 +253,6 @@ class Walk {
     book(state_, job, 1);
     answers_.clear();
     hopeless_.clear();
-    rooms_.forget();
     ends_.reset();
     if (can_start(state_, job)) start_claim(job);
     line_->all_changed();
@@ -395,7 +395,6 @@ class Walk {
   std::vector<std::uint32_t> plans_of_;
   std::map<QuotaId, JobId> stopped_;
   Evictable evictable_;
-  RoomScreen rooms_;
   Outlook outlook_;
   std::map<Alike, Answer> answers_;
   std::map<Alike, NoPlan> hopeless_;
