@@ -62,7 +62,8 @@ const Opening& Openings::of(const State& state, const Job& job, FlavorId flavor,
   if (all_.size() == kMostAsks) clear();
   places_.emplace(key, all_.size());
   const std::size_t nodes = state.nodes.size();
-  Opening& made = all_.emplace_back(Opening{.ask = std::move(ask),
+  Opening& made = all_.emplace_back(Opening{.number = ++last_number_,
+                                            .ask = std::move(ask),
                                             .now = RankSet(nodes),
                                             .in_leaf = {},
                                             .emptied = RankSet(nodes)});

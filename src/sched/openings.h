@@ -62,6 +62,7 @@ struct Ask {
 
 /// The nodes for one ask.
 struct Opening {
+  std::uint64_t number{};  // never used again
   Ask ask;
   RankSet now;
   std::uint32_t count{};               // of those
@@ -86,6 +87,7 @@ class Openings {
 
   std::deque<Opening> all_;
   std::map<Key, std::size_t> places_;
+  std::uint64_t last_number_ = 0;
 };
 
 /// The nodes in the order of names.

@@ -22,6 +22,7 @@ class Walk {
         plans_(state.nodes.size()),
         plans_of_(state.quotas.size()),
         evictable_(state),
+        releases_(state),
         outlook_(state, plans_, evictable_) {}
 
   std::vector<Decision> run() {
@@ -56,10 +57,15 @@ class Walk {
     decisions_.emplace_back(
         Started{.job = job.id, .shares = job.shares, .limit_end = job.limit_end});
     evictable_.started(job);
+    note_change_on(job);
     answers_.clear();
     hopeless_.clear();
     if (ends_ && job.limit_end) add_end(*job.limit_end);
     if (line_ != nullptr) line_->changed(job.queue);
+  }
+
+  void note_change_on(const Job& job) {
+    for (const Share& share : job.shares) releases_.changed(share.node.value);
   }
 
   /// The claim leaves the books and comes back as a run.
@@ -240,6 +246,7 @@ class Walk {
   void claim(Job& job, Outlook::Found& found) {
     for (const JobId id : found.plan.victims) {
       evictable_.signalled(state_.jobs.at(id));
+      note_change_on(state_.jobs.at(id));
       signal(state_, state_.jobs.at(id));
       decisions_.emplace_back(Signalled{id, job.id});
     }
@@ -251,6 +258,7 @@ class Walk {
     hold(state_, job);
     job.wait = claim_wait(state_, job);
     book(state_, job, 1);
+    note_change_on(job);
     answers_.clear();
     hopeless_.clear();
     ends_.reset();
@@ -364,10 +372,11 @@ class Walk {
 
   std::optional<Planned> plan_start(const Job& job) {
     const Leaving leaving = leaving_for(job);
+    const Beside beside{plans_.on_nodes, releases_, leaving};
     std::vector<std::pair<Variant, Time>> allowed;
     std::optional<Time> first;
     for (const Variant& variant : outlook_.allowed_variants(job)) {
-      const auto possible = earliest_possible(state_, job, variant, plans_.on_nodes, &leaving);
+      const auto possible = earliest_possible(state_, job, variant, beside);
       if (!possible) continue;
       allowed.emplace_back(variant, *possible);
       if (!first || *possible < *first) first = possible;
@@ -381,7 +390,8 @@ class Walk {
       const Rooms rooms(state_, interval, &plans_.on_nodes);
       for (const auto& [variant, possible] : allowed) {
         if (possible > *time) continue;
-        if (auto shares = place(state_, job, variant, rooms)) {
+        const auto among = nodes_free_at(state_, job, variant, beside, *time);
+        if (auto shares = place(state_, job, variant, rooms, {.domain = {}, .among = &among})) {
           return Planned{.job = &job, .start = *time, .end = end, .shares = std::move(*shares)};
         }
       }
@@ -395,6 +405,7 @@ class Walk {
   std::vector<std::uint32_t> plans_of_;
   std::map<QuotaId, JobId> stopped_;
   Evictable evictable_;
+  Releases releases_;
   Outlook outlook_;
   std::map<Alike, Answer> answers_;
   std::map<Alike, NoPlan> hopeless_;

@@ -36,9 +36,10 @@ Time after_submits(std::int64_t pending) {
   return kBegin + std::chrono::milliseconds{pending} + std::chrono::minutes{1};
 }
 
+/// Arguments: pending jobs, nodes and as many running jobs.
 void full_pass(benchmark::State& state) {
   const std::int64_t pending = state.range(0);
-  const Loaded loaded(pending);
+  const Loaded loaded(pending, {.nodes = static_cast<std::uint32_t>(state.range(1))});
   std::size_t decisions = 0;
   for (auto _ : state) {
     state.PauseTiming();
@@ -52,8 +53,9 @@ void full_pass(benchmark::State& state) {
   state.SetComplexityN(pending);
 }
 BENCHMARK(full_pass)
-    ->RangeMultiplier(10)
-    ->Range(1'000, 100'000)
+    ->Args({1'000, 1'000})
+    ->Args({10'000, 1'000})
+    ->ArgsProduct({{1'000, 10'000, 100'000}, {10'000}})
     ->Unit(benchmark::kMillisecond)
     ->Complexity();
 
