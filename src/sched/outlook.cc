@@ -27,13 +27,18 @@ bool is_binding(const State& state, const Planned& plan, const Job& later, const
 
 }  // namespace
 
-std::optional<Outlook::Found> Outlook::find_eviction(const Job& job, Protection protection) const {
+std::optional<Outlook::Found> Outlook::find_eviction(const Job& job) const {
+  return find_eviction(job, plans_.on_nodes, Protection::kCounts);
+}
+
+std::optional<Outlook::Found> Outlook::find_eviction(const Job& job, const PlanBook& plans,
+                                                     Protection protection) const {
   if (job.evicted_at == state_.now) return std::nullopt;  // A7
   for (const FlavorId flavor : job.request->flavors) {
     const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request), flavor);
     if (is_in_backoff(state_, job) && !is_within_path(state_, job.queue, charge)) continue;
     if (!evictable_.may_evict(job, charge)) continue;
-    auto plan = make_eviction(state_, job, flavor, plans_.on_nodes, protection);
+    auto plan = make_eviction(state_, job, flavor, plans, protection);
     if (plan) return Found{flavor, std::move(*plan)};
   }
   return std::nullopt;
@@ -78,9 +83,7 @@ Wait Outlook::first_reason(const Job& job) const {
     const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
     return quota_wait(*quota_failure(state_, job, charge, false));
   }
-  if (const auto found = find_eviction(job, Protection::kIgnored)) {
-    return protected_wait(found->plan);
-  }
+  if (const auto wait = protected_wait(job)) return *wait;
   return room_wait(job, allowed);
 }
 
@@ -90,9 +93,7 @@ void Outlook::all_reasons(const Job& job, std::vector<Wait>& reasons) const {
   }
   const std::vector<Variant> allowed = allowed_variants(job);
   if (!allowed.empty()) {
-    if (const auto found = find_eviction(job, Protection::kIgnored)) {
-      reasons.push_back(protected_wait(found->plan));
-    }
+    if (auto wait = protected_wait(job)) reasons.push_back(std::move(*wait));
     reasons.push_back(room_wait(job, allowed));
     return;
   }
@@ -132,8 +133,13 @@ QuotaId Outlook::largest_keeper(const Shortage& shortage) const {
   return largest;
 }
 
-Wait Outlook::protected_wait(const Eviction& plan) const {
-  return {.reason = Reason::kProtected, .behind = plan.last_protected, .until = plan.free_from};
+std::optional<Wait> Outlook::protected_wait(const Job& job) const {
+  const auto found = find_eviction(job, no_plans_, Protection::kIgnored);
+  if (!found || found->plan.free_from <= state_.now) return std::nullopt;
+  if (find_eviction(job, no_plans_, Protection::kCounts)) return std::nullopt;
+  return Wait{.reason = Reason::kProtected,
+              .behind = found->plan.last_protected,
+              .until = found->plan.free_from};
 }
 
 Outlook::Shares Outlook::place_regardless(const Job& job, const std::vector<Variant>& allowed,

@@ -31,14 +31,14 @@ class Outlook {
   /// Keeps references. The state is changed while a plan of victims is made and is the same
   /// afterwards.
   Outlook(State& state, const Plans& plans, const Evictable& evictable)
-      : state_(state), plans_(plans), evictable_(evictable) {}
+      : state_(state), plans_(plans), no_plans_(state.nodes.size()), evictable_(evictable) {}
 
   struct Found {
     FlavorId flavor;
     Eviction plan;
   };
   /// V3, in the job's order of flavors.
-  [[nodiscard]] std::optional<Found> find_eviction(const Job& job, Protection protection) const;
+  [[nodiscard]] std::optional<Found> find_eviction(const Job& job) const;
 
   /// B3, ascending by address.
   [[nodiscard]] PlanFilter binding_plans(const Job& job, const Charge& charge) const;
@@ -58,7 +58,10 @@ class Outlook {
   [[nodiscard]] Variant first_variant(const Job& job) const;
   [[nodiscard]] Wait quota_wait(const Failure& failure) const;
   [[nodiscard]] QuotaId largest_keeper(const Shortage& shortage) const;
-  [[nodiscard]] Wait protected_wait(const Eviction& plan) const;
+  [[nodiscard]] std::optional<Found> find_eviction(const Job& job, const PlanBook& plans,
+                                                   Protection protection) const;
+  /// A3: whether minimum run times alone are in the way.
+  [[nodiscard]] std::optional<Wait> protected_wait(const Job& job) const;
   /// Backfill, Reservation, Topology or Resources, of a job that fails no quota check.
   [[nodiscard]] Wait room_wait(const Job& job, const std::vector<Variant>& allowed) const;
   /// The same of one that fails some, as if it did not; nullopt: there is room.
@@ -81,6 +84,7 @@ class Outlook {
 
   State& state_;
   const Plans& plans_;
+  const PlanBook no_plans_;
   const Evictable& evictable_;
 };
 

@@ -156,7 +156,7 @@ class Walk {
     }
     const std::optional<Alike> alike = alike_of(job);
     const auto known = alike ? answers_.find(*alike) : answers_.end();
-    if (known != answers_.end() && known->second.holds(plans_.all.size())) {
+    if (known != answers_.end()) {
       stop_queues_of(job);
       job.wait = known->second.wait;
       job.plans_before = known->second.plans_before;
@@ -168,7 +168,7 @@ class Walk {
         job.wait.until = job.backoff_until;
         return;
       }
-      if (auto found = outlook_.find_eviction(job, Protection::kCounts)) return claim(job, *found);
+      if (auto found = outlook_.find_eviction(job)) return claim(job, *found);
       job.wait = outlook_.first_reason(job);
       if (alike) answers_.insert_or_assign(*alike, Answer{job.wait, job.plans_before});
     }
@@ -179,10 +179,6 @@ class Walk {
   struct Answer {
     Wait wait;
     std::uint32_t plans_before{};
-    /// Whether minimum run times alone are in the way depends on the plans made so far.
-    [[nodiscard]] bool holds(std::size_t plans_now) const {
-      return wait.reason != Reason::kProtected || plans_before == plans_now;
-    }
   };
 
   /// Jobs that get the same answer until somebody starts or claims: shape, queue, user where there

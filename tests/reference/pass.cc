@@ -113,11 +113,12 @@ bool ever_within(const World& world, const Job& job) {
 }
 
 std::optional<std::pair<std::string, Eviction>> find_eviction(const Pass& pass, const Job& job,
+                                                              const std::vector<Planned>& plans,
                                                               bool protect) {
   for (const std::string& flavor : job.spec.flavors) {
     const Amounts charge = charge_of(pass.world, job, {smallest_size(job), flavor});
     if (in_backoff(pass.world, job) && !is_within_path(pass.world, job, charge)) continue;
-    if (auto plan = make_eviction(pass.world, job, flavor, pass.plans, protect)) {
+    if (auto plan = make_eviction(pass.world, job, flavor, plans, protect)) {
       return std::pair(flavor, *plan);
     }
   }
@@ -153,7 +154,9 @@ std::string reason_for(const Pass& pass, const Job& job) {
     const Amounts charge = charge_of(world, job, {smallest_size(job), job.spec.flavors.front()});
     return quota_failure(world, job, charge, false)->code;
   }
-  if (find_eviction(pass, job, false)) return "Protected";
+  if (find_eviction(pass, job, {}, false) && !find_eviction(pass, job, {}, true)) {  // A3
+    return "Protected";
+  }
   if (could_start(world, job)) return "Backfill";
   World unreserved = world;
   unreserved.reservations.clear();
@@ -274,7 +277,7 @@ void treat(Pass& pass, Job& job) {
     job.reason = "Backoff";
     return;
   }
-  if (const auto found = find_eviction(pass, job, true)) {
+  if (const auto found = find_eviction(pass, job, pass.plans, true)) {
     claim_for(pass, job, found->first, found->second);
     return;
   }
