@@ -112,9 +112,8 @@ class Earliest {
   std::optional<Time> first_fit(const Release& release) {
     if (release.from <= state_.now && fits_at(release.node, state_.now)) return state_.now;
     all_ends(state_, release.node, beside_, ends_);
-    const auto first = std::ranges::find_if(ends_, [&](Time time) {
-      return time >= release.from && fits_at(release.node, time);
-    });
+    const auto first = std::ranges::find_if(
+        ends_, [&](Time time) { return time >= release.from && fits_at(release.node, time); });
     return first == ends_.end() ? std::nullopt : std::optional(*first);
   }
 

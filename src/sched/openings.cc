@@ -41,8 +41,7 @@ void look_at(const State& state, Opening& opening, NodeIndex node) {
 void look_at_emptied(const State& state, Opening& opening, NodeIndex node) {
   const Node& on = state.nodes[node];
   const Rooms emptied(
-      state,
-      {.from = state.now, .sharer = opening.ask.sharer, .emptied = Emptied::kHealthyNodes},
+      state, {.from = state.now, .sharer = opening.ask.sharer, .emptied = Emptied::kHealthyNodes},
       nullptr);
   const bool was_in = opening.emptied.has(on.rank);
   const bool is_in = takes(state, opening.ask, node, emptied);
@@ -53,10 +52,9 @@ void look_at_emptied(const State& state, Opening& opening, NodeIndex node) {
 
 }  // namespace
 
-const Opening& Openings::of(const State& state, const Job& job, FlavorId flavor,
-                            const Part& part) {
+const Opening& Openings::of(const State& state, const Job& job, FlavorId flavor, const Part& part) {
   Ask ask = ask_of(state, job, flavor, part);
-  const Key key{flavor,        ask.part.gpus, ask.part.cores, ask.part.memory,  ask.part.ranks,
+  const Key key{flavor,        ask.part.gpus, ask.part.cores, ask.part.memory, ask.part.ranks,
                 ask.exclusive, ask.queue,     ask.sharer,     ask.listed.get()};
   if (const auto known = places_.find(key); known != places_.end()) return all_[known->second];
   if (all_.size() == kMostAsks) clear();

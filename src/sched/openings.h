@@ -41,7 +41,8 @@ class RankSet {
   void for_each(Visit visit) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       for (std::uint64_t rest = words_[i]; rest != 0; rest &= rest - 1) {
-        visit(static_cast<std::uint32_t>(i * 64) + static_cast<std::uint32_t>(std::countr_zero(rest)));
+        visit(static_cast<std::uint32_t>(i * 64) +
+              static_cast<std::uint32_t>(std::countr_zero(rest)));
       }
     }
   }
@@ -55,8 +56,8 @@ struct Ask {
   FlavorId flavor;
   Part part;
   bool exclusive{};
-  QuotaId queue;           // the root where no node has an owner
-  std::uint64_t sharer{};  // where a share is asked for
+  QuotaId queue;                          // the root where no node has an owner
+  std::uint64_t sharer{};                 // where a share is asked for
   std::shared_ptr<const NodeSet> listed;  // N1, N2; null: all nodes
 };
 

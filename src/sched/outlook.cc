@@ -149,8 +149,8 @@ Outlook::Shares Outlook::place_regardless(const Job& job, const std::vector<Vari
     const Charge charge = charge_of(state_, *job.request, variant.size, variant.flavor);
     if (quota_failure(state_, job, charge, false)) continue;
     const auto among = open_nodes(state_, job, variant);
-    auto shares = place(state_, job, variant, rooms,
-                        {.domain = {}, .anywhere = anywhere, .among = &among});
+    auto shares =
+        place(state_, job, variant, rooms, {.domain = {}, .anywhere = anywhere, .among = &among});
     if (!shares) continue;
     if (which != nullptr) *which = variant;
     return shares;

@@ -52,8 +52,7 @@ class Search {
 
  private:
   [[nodiscard]] bool fits(const Seen& seen, const Part& part) const {
-    return !seen.used &&
-           is_candidate(state_, job_, variant_.flavor, part, seen.node, seen.room);
+    return !seen.used && is_candidate(state_, job_, variant_.flavor, part, seen.node, seen.room);
   }
   [[nodiscard]] bool fits_any(const Seen& seen) const {
     return std::ranges::any_of(parts_, [&](const Part& part) { return fits(seen, part); });
@@ -286,8 +285,7 @@ bool fits_on(const State& state, const Node& on, const Asker& asker, const Part&
 bool is_candidate(const State& state, const Job& job, FlavorId flavor, const Part& part,
                   NodeIndex node, const Room& room) {
   const Node& on = state.nodes[node];
-  return on.flavor == flavor &&
-         fits_on(state, on, {job.queue, job.request->exclusive}, part, room);
+  return on.flavor == flavor && fits_on(state, on, {job.queue, job.request->exclusive}, part, room);
 }
 
 std::optional<std::vector<Share>> place(const State& state, const Job& job, const Variant& variant,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace artel::sched {
 
 Evictable::Evictable(const State& state)

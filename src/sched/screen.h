@@ -27,8 +27,8 @@ class Evictable {
   std::map<QuotaId, std::int32_t> least_;  // by pool: the lowest priority among them, or lower
 };
 
-/// Whether the job could be placed now as far as the nodes of each part and of the required level go.
-/// Never false where there is a place.
+/// Whether the job could be placed now as far as the nodes of each part and of the required level
+/// go. Never false where there is a place.
 [[nodiscard]] bool may_fit(const State& state, const Job& job, const Variant& variant);
 /// The most nodes of one domain of the required level, in whole segments (P5), of nodes by leaf.
 [[nodiscard]] std::int64_t most_in_domain(const State& state,

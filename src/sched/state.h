@@ -99,7 +99,7 @@ struct Node {
   std::vector<std::string> features;
   bool shared = false;
   bool healthy = true;
-  bool in_maintenance = false;   // running: it leaves the capacity (R3)
+  bool in_maintenance = false;  // running: it leaves the capacity (R3)
   std::vector<Holder> holders;  // running, signalled, claiming
   std::int64_t free_gpus{};     // that nobody holds or claims
   std::int64_t free_cores{};
