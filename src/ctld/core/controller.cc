@@ -36,6 +36,9 @@ void Controller::resume(RequestId request, const Caller& caller,
                         const std::vector<std::string>& nodes, Time now) {
   state_->resume_nodes(request, caller, nodes, now);
 }
+Result<std::size_t> Controller::change_teams(TeamsConfig teams, Time now) {
+  return state_->change_teams(std::move(teams), now);
+}
 void Controller::scheduling_snapshot(RequestId request, const Caller& caller,
                                      std::optional<JobSpec> candidate, Time now) {
   state_->scheduling_snapshot(request, caller, std::move(candidate), now);

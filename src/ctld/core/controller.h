@@ -77,6 +77,11 @@ class Controller {
   /// The nodes are used again, whoever or whatever drained them. As for drain().
   void resume(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
               Time now);
+  /// Takes over what the team files say now: terms of cohorts and teams, classes, access, longest
+  /// times. Jobs go on, those that wait are looked at anew; classes count for later submissions.
+  /// Returns how many cohorts and teams have new terms. Error: kConfig as of new_terms(); nothing
+  /// has changed.
+  Result<std::size_t> change_teams(TeamsConfig teams, Time now);
   /// Answered by a SchedulingSnapshot; `candidate`: a job to be asked about, checked as by submit()
   /// and not submitted.
   void scheduling_snapshot(RequestId request, const Caller& caller,

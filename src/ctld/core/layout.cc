@@ -118,6 +118,35 @@ void Layout::add_nodes(const std::vector<NodeConfig>& nodes) {
   }
 }
 
+std::optional<QuotaId> Layout::cohort(const std::string& name) const {
+  const auto known = cohorts_.find(name);
+  return known == cohorts_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<QuotaId> Layout::team(const std::string& name) const {
+  const auto known = teams_.find(name);
+  return known == teams_.end() ? std::nullopt : std::optional(known->second);
+}
+
+sched::QuotaChange Layout::change_to(const QuotaTerms& terms) const {
+  sched::QuotaChange out{.guarantee = {},
+                         .limit = bounds(terms.limit),
+                         .borrow = bounds(terms.borrow),
+                         .lend = bounds(terms.lend),
+                         .weight = terms.weight};
+  if (terms.guarantee) out.guarantee = amounts(*terms.guarantee);
+  return out;
+}
+
+void Layout::changed(QuotaId quota, const sched::QuotaChange& change) {
+  QuotaFacts& facts = setup_.tree.at(quota.value);
+  if (change.guarantee) facts.guarantee = change.guarantee;
+  if (change.limit) facts.limit = *change.limit;
+  if (change.borrow) facts.borrow = *change.borrow;
+  if (change.lend) facts.lend = *change.lend;
+  if (change.weight) facts.weight = *change.weight;
+}
+
 sched::Amounts Layout::amounts(const QuotaAmounts& of) const {
   sched::Amounts all(setup_.flavors.size() + 1, 0);
   const sched::Bounds stated = bounds(of);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,14 @@ class Layout {
   [[nodiscard]] std::vector<sched::FlavorId> flavors(const NodeRequest& request) const;
   sched::UserId user(const std::string& name);
   [[nodiscard]] const std::map<std::string, sched::UserId>& users() const { return users_; }
+
+  /// nullopt: not configured.
+  [[nodiscard]] std::optional<sched::QuotaId> cohort(const std::string& name) const;
+  [[nodiscard]] std::optional<sched::QuotaId> team(const std::string& name) const;
+  /// Sets all terms of a node to these; a guarantee that is not stated stays.
+  [[nodiscard]] sched::QuotaChange change_to(const QuotaTerms& terms) const;
+  /// Takes over what the core was told.
+  void changed(sched::QuotaId quota, const sched::QuotaChange& change);
 
   /// "team nlp"
   [[nodiscard]] std::string label(sched::QuotaId quota) const;

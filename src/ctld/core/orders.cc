@@ -1,11 +1,12 @@
 // What clients order and ask beside submit: cancel, hold and release jobs, drain and resume nodes,
-// the state for questions.
+// new team files, the state for questions.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/text.h"
+#include "ctld/core/new_teams.h"
 #include "ctld/core/scheduling_snapshot.h"
 #include "ctld/core/state.h"
 
@@ -129,6 +130,19 @@ void ControllerState::resume_nodes(RequestId request, const Caller& caller,
     on.node.drain_reason.clear();
     event(now, "resume", JobId{}, caller.owner.user, on.node.config.name);
   });
+}
+
+Result<std::size_t> ControllerState::change_teams(TeamsConfig teams, Time now) {
+  const auto terms = new_terms(config_.teams, teams, *layout_);
+  if (!terms) return fail(terms);
+  for (const auto& [quota, change] : *terms) {
+    core_->change(now, quota, change);
+    layout_->changed(quota, change);
+    event(now, "quota", JobId{}, "artel-ctld", layout_->label(quota));
+  }
+  config_.teams = std::move(teams);
+  pass_due_ = true;
+  return terms->size();
 }
 
 void ControllerState::scheduling_snapshot(RequestId request, const Caller& caller,

@@ -67,6 +67,7 @@ class ControllerState {
   void resume_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
                     Time now);
 
+  Result<std::size_t> change_teams(TeamsConfig teams, Time now);
   void scheduling_snapshot(RequestId request, const Caller& caller,
                            std::optional<JobSpec> candidate, Time now);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -31,23 +32,25 @@ namespace {
 constexpr std::size_t kReaders = 2;
 constexpr std::size_t kStepKeyBytes = 32;
 
-/// Signals that end the daemon, blocked in all threads and taken by wait().
-class StopSignals {
+/// Signals that end the daemon or make it read its teams again, blocked in all threads and taken by
+/// wait().
+class Signals {
  public:
-  StopSignals() {
+  Signals() {
     sigemptyset(&signals_);
+    sigaddset(&signals_, SIGHUP);
     sigaddset(&signals_, SIGTERM);
     sigaddset(&signals_, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
   }
 
-  /// The signal that came. A second one ends the process at once.
+  /// The signal that came. After one that ends the daemon, another one ends the process at once.
   [[nodiscard]] int wait() const {
     int signal = 0;
     while (sigwait(&signals_, &signal) != 0) {
     }
-    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+    if (signal != SIGHUP) pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
     return signal;
   }
 
@@ -184,10 +187,40 @@ void tell_ready(const config::SiteConfig& site, const Server& server, Incarnatio
   sd_notify(0, "READY=1");
 }
 
+void tell_reloading() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}", micros).c_str());
+}
+
+void tell_reloaded(const Result<std::size_t>& changed) {
+  if (changed) {
+    spdlog::info("teams.d is read again: {} cohorts and teams have new terms", *changed);
+  } else {
+    spdlog::error("teams.d is not taken over, the teams stay as they are: {}",
+                  changed.error().text);
+  }
+  sd_notify(0, "READY=1");
+}
+
+/// What the files say of teams counts from now on, or nothing of it does.
+void reload_teams(const config::SiteConfig& running, Server& server) {
+  tell_reloading();
+  auto site = config::load_config(running.folder);
+  if (!site) return tell_reloaded(fail(site));
+  // Amounts count GPUs of the types that the controller knows.
+  if (site->nodes != running.nodes) {
+    return tell_reloaded(
+        fail(ErrorCode::kConfig,
+             "cluster.d has changed too, which needs a restart of artel-ctld; jobs outlive it"));
+  }
+  server.change_teams(std::move(site->teams), tell_reloaded);
+}
+
 }  // namespace
 
 Result<> run_daemon(const DaemonOptions& options) {
-  const StopSignals stop;
+  const Signals signals;
   ::umask(077);
   raise_descriptor_limit();
   const auto site = config::load_config(options.config);
@@ -199,7 +232,8 @@ Result<> run_daemon(const DaemonOptions& options) {
   if (auto started = server.start(); !started) return started;
   if (auto written = write_port_file(site->ctld_state, server.port()); !written) return written;
   tell_ready(*site, server, incarnation);
-  const int signal = stop.wait();
+  int signal = signals.wait();
+  for (; signal == SIGHUP; signal = signals.wait()) reload_teams(*site, server);
   spdlog::info("stopping: {}; jobs go on", signal == SIGTERM ? "SIGTERM" : "SIGINT");
   sd_notify(0, "STOPPING=1");
   server.stop();

@@ -115,6 +115,13 @@ class Server::Impl {
     questions_.stop();
   }
 
+  void change_teams(TeamsConfig teams, std::function<void(Result<std::size_t>)> done) {
+    loop_.post([teams = std::move(teams), done = std::move(done)](Controller& controller,
+                                                                  Time now) mutable {
+      done(controller.change_teams(std::move(teams), now));
+    });
+  }
+
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
  private:
@@ -141,6 +148,9 @@ Server::Server(ServerOptions options, ServerParts parts)
 Server::~Server() { impl_->stop(); }
 Result<> Server::start() { return impl_->start(); }
 void Server::stop() { impl_->stop(); }
+void Server::change_teams(TeamsConfig teams, std::function<void(Result<std::size_t>)> done) {
+  impl_->change_teams(std::move(teams), std::move(done));
+}
 std::uint16_t Server::port() const { return impl_->port(); }
 
 }  // namespace artel::ctld

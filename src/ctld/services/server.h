@@ -19,6 +19,7 @@
 #include "ctld/services/control_loop.h"
 #include "ctld/store/reader.h"
 #include "model/job_spec.h"
+#include "model/teams.h"
 
 namespace artel::ctld {
 
@@ -65,6 +66,10 @@ class Server {
   Result<> start();
   /// Sends clients and agents away, finishes what is in flight, commits it. Jobs go on.
   void stop();
+
+  /// Controller::change_teams() between two steps of the controller. `done` is called on another
+  /// thread and must not block; not at all after stop().
+  void change_teams(TeamsConfig teams, std::function<void(Result<std::size_t>)> done);
 
   /// The port that is listened on.
   [[nodiscard]] std::uint16_t port() const;

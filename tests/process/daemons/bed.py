@@ -192,6 +192,9 @@ class Bed:
     def write_nodes(self, gpus=None):
         text = "\n".join(NODE.format(name=name, gpus=gpus or self.gpus) for name in self.nodes)
         (self.config / "cluster.d" / "nodes.toml").write_text(text)
+        self.write_teams()
+
+    def write_teams(self):
         (self.config / "teams.d").mkdir(exist_ok=True)
         (self.config / "teams.d" / "classes.toml").write_text(TEAMS + self.teams)
 

@@ -1,6 +1,9 @@
 """Teams on a real cluster: what is borrowed is given back, questions are answered, orders outlive the controller."""
 
+import signal
+
 import case
+from processes import wait_for
 
 # Two nodes of 8 GPUs: one is promised to each team.
 TEAMS = """
@@ -68,6 +71,30 @@ class TeamsTest(case.BedCase):
         owed = self.sleeper("blue")
         self.bed.wait_state(running[1], {"PENDING"})
         self.cancel(owed, *running)
+
+    def reload(self, teams, said):
+        """Writes the team files, and waits for the line of the log about them."""
+        log = self.bed.folder / "log" / "ctld"
+        before = log.stat().st_size
+        self.bed.teams = teams
+        self.bed.write_teams()
+        self.bed.ctld.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: said in log.read_text()[before:], 10, lambda: f"'{said}' in the log\n{self.bed.logs()}")
+
+    def test_new_terms_count_without_a_restart_and_mistakes_change_nothing(self):
+        self.reload(TEAMS.replace("guarantee", "limit = { h100 = 8 }\nguarantee"), "2 cohorts and teams have new terms")
+        running = self.sleeper("red")
+        self.bed.wait_state(running, {"RUNNING"})
+        waiting = self.sleeper("red")
+        self.assertEqual(self.bed.ask("why", str(waiting))["blockers"][0]["code"], "QuotaLimit")
+        self.reload(TEAMS.replace("guarantee", "guaranty"), "classes.toml:")
+        self.reload(TEAMS + '[[team]]\nname = "green"\nguarantee = {}\n', "team 'green' is new")
+        self.assertEqual(self.bed.state(waiting), "PENDING")
+        self.reload(TEAMS, "2 cohorts and teams have new terms")
+        self.bed.wait_state(waiting, {"RUNNING"})
+        self.assertEqual(self.bed.show(running)["attempts"][0]["attempt"], 1)
+        self.assertEqual(self.bed.state(running), "RUNNING")
+        self.cancel(running, waiting)
 
     def test_holds_and_drains_outlive_the_controller(self):
         drained = self.bed.nodes[0]
