@@ -1,8 +1,11 @@
 #include "sched/future.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <tuple>
+
+#include "sched/screen.h"
 
 namespace artel::sched {
 namespace {
@@ -50,100 +53,12 @@ std::optional<Release> release_of(const State& state, const Opening& opening, No
   return Release{*first, node};
 }
 
-std::size_t domain_of(const Node& node, Locality level) {
-  if (level == Locality::kAny) return 0;
-  return level == Locality::kLeaf ? node.leaf : node.block;
-}
-
 /// By time, then by name.
 void sort_releases(const State& state, std::vector<Release>& releases) {
   std::ranges::sort(releases, {}, [&](const Release& one) {
     return std::tuple(one.from, state.nodes[one.node].rank);
   });
 }
-
-/// The search for earliest_possible().
-class Earliest {
- public:
-  Earliest(const State& state, const Job& job, const Variant& variant, const Beside& beside)
-      : state_(state),
-        job_(job),
-        flavor_(variant.flavor),
-        beside_(beside),
-        part_(parts_of(*job.request, variant.size).front()),
-        times_(std::max({state.leaves.size(), state.blocks.size(), std::size_t{1}})) {}
-
-  std::optional<Time> run() {
-    const std::vector<Release>& releases = beside_.releases.of(job_, flavor_, part_);
-    RankSet looked_at(beside_.leaving.empty() ? 0 : state_.nodes.size());
-    for (const auto& [id, time] : beside_.leaving) {
-      for (const Share& share : state_.jobs.at(id).shares) {
-        const std::uint32_t rank = state_.nodes[share.node.value].rank;
-        if (looked_at.has(rank)) continue;
-        looked_at.set(rank, true);
-        look_at(share.node.value, first_fit({state_.now, share.node.value}));
-      }
-    }
-    for (const Release& release : releases) {
-      if (earliest_ && release.from >= *earliest_) break;
-      if (!beside_.leaving.empty() && looked_at.has(state_.nodes[release.node].rank)) continue;
-      look_at(release.node, is_plain(release.node) ? release.from : first_fit(release));
-    }
-    return earliest_;
-  }
-
- private:
-  [[nodiscard]] bool fits_at(NodeIndex node, Time time) const {
-    const Rooms rooms(state_,
-                      {.from = time,
-                       .end = end_of_run(job_, time),
-                       .sharer = sharer_of(state_, job_),
-                       .leaving = &beside_.leaving},
-                      &beside_.plans);
-    return is_candidate(state_, job_, flavor_, part_, node, rooms.at(node));
-  }
-
-  /// Nothing is there but the work that its release knows of.
-  [[nodiscard]] bool is_plain(NodeIndex node) const {
-    return state_.nodes[node].reservations == 0 && beside_.plans.on(node).empty();
-  }
-
-  /// When the job's part fits on the node beside all; not before its release.
-  std::optional<Time> first_fit(const Release& release) {
-    if (release.from <= state_.now && fits_at(release.node, state_.now)) return state_.now;
-    all_ends(state_, release.node, beside_, ends_);
-    const auto first = std::ranges::find_if(
-        ends_, [&](Time time) { return time >= release.from && fits_at(release.node, time); });
-    return first == ends_.end() ? std::nullopt : std::optional(*first);
-  }
-
-  /// `time`: when it first fits there.
-  void look_at(NodeIndex at, std::optional<Time> time) {
-    const Node& node = state_.nodes[at];
-    if (!time || node.flavor != flavor_ || !node.healthy || !admits(job_, at)) return;
-    // The earliest `nodes` of each domain, the latest of them first.
-    std::vector<Time>& heap = times_[domain_of(node, job_.request->locality)];
-    if (heap.size() == part_.nodes && *time >= heap.front()) return;
-    if (heap.size() == part_.nodes) {
-      std::ranges::pop_heap(heap);
-      heap.pop_back();
-    }
-    heap.push_back(*time);
-    std::ranges::push_heap(heap);
-    if (heap.size() == part_.nodes && (!earliest_ || heap.front() < *earliest_)) {
-      earliest_ = heap.front();
-    }
-  }
-
-  const State& state_;
-  const Job& job_;
-  FlavorId flavor_;
-  const Beside& beside_;
-  Part part_;
-  std::vector<std::vector<Time>> times_;  // by domain
-  std::vector<Time> ends_;
-  std::optional<Time> earliest_;
-};
 
 }  // namespace
 
@@ -190,27 +105,122 @@ void Releases::changed(NodeIndex node) {
   for (auto& [number, list] : lists_) list.changed.push_back(node);
 }
 
-std::optional<Time> earliest_possible(const State& state, const Job& job, const Variant& variant,
-                                      const Beside& beside) {
-  if (job.request->parts.size() != 1) return state.now;
-  return Earliest(state, job, variant, beside).run();
+Timeline::Timeline(const State& state, const Job& job, FlavorId flavor, const Part& part,
+                   const Beside& beside)
+    : state_(state),
+      job_(job),
+      flavor_(flavor),
+      part_(part),
+      beside_(beside),
+      releases_(beside.releases.of(job, flavor, part)),
+      leaves_early_(state.nodes.size()),
+      fits_(state.nodes.size()),
+      in_leaf_(state.leaves.size()) {
+  add_leaving();
+  advance(state.now);
 }
 
-std::vector<NodeIndex> nodes_free_at(const State& state, const Job& job, const Variant& variant,
-                                     const Beside& beside, Time time) {
-  RankSet ranks(state.nodes.size());
-  for (const Part& part : parts_of(*job.request, variant.size)) {
-    for (const Release& release : beside.releases.of(job, variant.flavor, part)) {
-      if (release.from > time) break;
-      ranks.set(state.nodes[release.node].rank, true);
+/// Nodes of those who leave before their limit: their releases do not know of it.
+void Timeline::add_leaving() {
+  for (const auto& [id, time] : beside_.leaving) {
+    for (const Share& share : state_.jobs.at(id).shares) {
+      const Node& node = state_.nodes[share.node.value];
+      if (node.flavor != flavor_ || leaves_early_.has(node.rank)) continue;
+      leaves_early_.set(node.rank, true);
+      if (node.healthy && admits(job_, share.node.value)) watch({state_.now, share.node.value});
     }
   }
-  for (const auto& [id, end] : beside.leaving) {
-    for (const Share& share : state.jobs.at(id).shares) {
-      ranks.set(state.nodes[share.node.value].rank, true);
+}
+
+void Timeline::advance(Time time) {
+  for (; next_release_ < releases_.size(); ++next_release_) {
+    const Release& release = releases_[next_release_];
+    if (release.from > time) break;
+    if (!admits(job_, release.node)) continue;
+    if (leaves_early_.has(state_.nodes[release.node].rank)) continue;
+    if (is_plain(release.node)) {
+      set(release.node, true);
+    } else {
+      watch(release);
     }
   }
-  return nodes_of(state, ranks);
+  while (!queue_.empty() && queue_.front().first <= time) {
+    std::ranges::pop_heap(queue_, std::greater{});
+    Busy& busy = *queue_.back().second;
+    queue_.pop_back();
+    look_at(busy, time);
+  }
+}
+
+std::optional<Time> Timeline::next_change() const {
+  std::optional<Time> next;
+  if (next_release_ < releases_.size()) next = releases_[next_release_].from;
+  if (!queue_.empty() && (!next || queue_.front().first < *next)) next = queue_.front().first;
+  return next;
+}
+
+void Timeline::add_to(RankSet& nodes) const {
+  fits_.for_each([&](std::uint32_t rank) { nodes.set(rank, true); });
+}
+
+std::int64_t Timeline::most() const {
+  const Request& request = *job_.request;
+  if (request.locality == Locality::kAny && request.segment == 1) return count_;
+  return most_in_domain(state_, in_leaf_, request);
+}
+
+/// Nothing is there but the work that its release knows of.
+bool Timeline::is_plain(NodeIndex node) const {
+  return state_.nodes[node].reservations == 0 && beside_.plans.on(node).empty();
+}
+
+bool Timeline::fits_at(NodeIndex node, Time time) const {
+  const Rooms rooms(state_,
+                    {.from = time,
+                     .end = end_of_run(job_, time),
+                     .sharer = sharer_of(state_, job_),
+                     .leaving = &beside_.leaving},
+                    &beside_.plans);
+  return is_candidate(state_, job_, flavor_, part_, node, rooms.at(node));
+}
+
+/// Something ends, or a start gets near enough to fall into the job's time.
+std::vector<Time> Timeline::changes_of(const Release& release) const {
+  std::vector<Time> changes;
+  all_ends(state_, release.node, beside_, changes);
+  changes.push_back(release.from);
+  const auto add_start = [&](Time start) {
+    if (job_.request->limit) changes.push_back(start - *job_.request->limit + Duration{1});
+  };
+  for (const PlannedHere& here : beside_.plans.on(release.node)) add_start(here.plan->start);
+  if (state_.nodes[release.node].reservations > 0) {
+    for (const Reservation& one : state_.reservations) add_start(one.facts.start);
+  }
+  std::erase_if(changes, [&](Time time) { return time < release.from; });
+  std::ranges::sort(changes);
+  return changes;
+}
+
+void Timeline::watch(const Release& release) {
+  Busy& busy = busy_.emplace_back(Busy{.node = release.node, .changes = changes_of(release)});
+  queue_.emplace_back(busy.changes.front(), &busy);
+  std::ranges::push_heap(queue_, std::greater{});
+}
+
+void Timeline::look_at(Busy& busy, Time time) {
+  while (busy.next < busy.changes.size() && busy.changes[busy.next] <= time) ++busy.next;
+  set(busy.node, fits_at(busy.node, time));
+  if (busy.next == busy.changes.size()) return;
+  queue_.emplace_back(busy.changes[busy.next], &busy);
+  std::ranges::push_heap(queue_, std::greater{});
+}
+
+void Timeline::set(NodeIndex node, bool fits) {
+  const Node& on = state_.nodes[node];
+  if (fits_.has(on.rank) == fits) return;
+  fits_.set(on.rank, fits);
+  count_ += fits ? 1U : -1U;
+  in_leaf_[on.leaf] += fits ? 1U : -1U;
 }
 
 }  // namespace artel::sched

@@ -7,9 +7,9 @@
 #include "sched/booked.h"
 #include "sched/books.h"
 #include "sched/checks.h"
-#include "sched/future.h"
 #include "sched/line.h"
 #include "sched/outlook.h"
+#include "sched/start_search.h"
 #include "sched/waiting.h"
 
 namespace artel::sched {
@@ -367,32 +367,11 @@ class Walk {
   }
 
   std::optional<Planned> plan_start(const Job& job) {
+    const std::vector<Variant> allowed = outlook_.allowed_variants(job);
     const Leaving leaving = leaving_for(job);
     const Beside beside{plans_.on_nodes, releases_, leaving};
-    std::vector<std::pair<Variant, Time>> allowed;
-    std::optional<Time> first;
-    for (const Variant& variant : outlook_.allowed_variants(job)) {
-      const auto possible = earliest_possible(state_, job, variant, beside);
-      if (!possible) continue;
-      allowed.emplace_back(variant, *possible);
-      if (!first || *possible < *first) first = possible;
-    }
-    if (!first) return std::nullopt;
     const std::vector<Time> times = ends_with(leaving);
-    for (auto time = std::ranges::lower_bound(times, *first); time != times.end(); ++time) {
-      const auto end = end_of_run(job, *time);
-      const Interval interval{
-          .from = *time, .end = end, .sharer = sharer_of(state_, job), .leaving = &leaving};
-      const Rooms rooms(state_, interval, &plans_.on_nodes);
-      for (const auto& [variant, possible] : allowed) {
-        if (possible > *time) continue;
-        const auto among = nodes_free_at(state_, job, variant, beside, *time);
-        if (auto shares = place(state_, job, variant, rooms, {.domain = {}, .among = &among})) {
-          return Planned{.job = &job, .start = *time, .end = end, .shares = std::move(*shares)};
-        }
-      }
-    }
-    return std::nullopt;
+    return StartSearch(state_, job, allowed, beside).run(times);
   }
 
   State& state_;
