@@ -28,16 +28,6 @@ void ends_of_work(const State& state, NodeIndex node, const Leaving* leaving,
   std::ranges::sort(ends);
 }
 
-/// The times after now at which anything on the node ends, ascending.
-void all_ends(const State& state, NodeIndex node, const Beside& beside, std::vector<Time>& ends) {
-  ends_of_work(state, node, &beside.leaving, ends);
-  for (const PlannedHere& here : beside.plans.on(node)) add_later(state, here.plan->end, ends);
-  if (state.nodes[node].reservations > 0) {
-    for (const Reservation& one : state.reservations) add_later(state, one.facts.end, ends);
-  }
-  std::ranges::sort(ends);
-}
-
 std::optional<Release> release_of(const State& state, const Opening& opening, NodeIndex node,
                                   std::vector<Time>& ends) {
   const Node& on = state.nodes[node];
@@ -60,22 +50,47 @@ void sort_releases(const State& state, std::vector<Release>& releases) {
   });
 }
 
+/// Ascending: when work, plans and reservations on the node begin or end, from its release on.
+std::vector<Time> changes_on(const State& state, const PlanBook& plans, const Leaving* leaving,
+                             const Release& release) {
+  std::vector<Time> changes;
+  ends_of_work(state, release.node, leaving, changes);
+  changes.push_back(release.from);
+  for (const auto& [plan, share] : plans.on(release.node)) {
+    changes.push_back(plan->start);
+    if (plan->end) changes.push_back(*plan->end);
+  }
+  if (state.nodes[release.node].reservations > 0) {
+    for (const Reservation& one : state.reservations) {
+      changes.push_back(one.facts.start);
+      changes.push_back(one.facts.end);
+    }
+  }
+  std::erase_if(changes, [&](Time time) { return time < release.from; });
+  std::ranges::sort(changes);
+  const auto rest = std::ranges::unique(changes);
+  changes.erase(rest.begin(), rest.end());
+  return changes;
+}
+
 }  // namespace
 
-const std::vector<Release>& Releases::of(const Job& job, FlavorId flavor, const Part& part) {
+Releases::List& Releases::of(const Job& job, FlavorId flavor, const Part& part) {
   const Opening& opening = state_.openings.of(state_, job, flavor, part);
   const auto [known, is_new] = lists_.try_emplace(opening.number);
   List& list = known->second;
   if (is_new) {
+    list.ask = opening.ask;
+    list.gaps.resize(state_.nodes.size());
     std::vector<Time> ends;
     for (NodeIndex node = 0; node < state_.nodes.size(); ++node) {
-      if (const auto one = release_of(state_, opening, node, ends)) list.releases.push_back(*one);
+      if (const auto one = release_of(state_, opening, node, ends)) list.by_time.push_back(*one);
     }
-    sort_releases(state_, list.releases);
+    sort_releases(state_, list.by_time);
   } else if (!list.changed.empty()) {
     bring_up_to_date(list, opening);
   }
-  return list.releases;
+  return list;
 }
 
 void Releases::bring_up_to_date(List& list, const Opening& opening) const {
@@ -89,20 +104,49 @@ void Releases::bring_up_to_date(List& list, const Opening& opening) const {
     if (const auto one = release_of(state_, opening, node, ends)) fresh.push_back(*one);
   }
   list.changed.clear();
-  std::erase_if(list.releases,
+  std::erase_if(list.by_time,
                 [&](const Release& one) { return stale.has(state_.nodes[one.node].rank); });
   sort_releases(state_, fresh);
   std::vector<Release> all;
-  all.reserve(list.releases.size() + fresh.size());
+  all.reserve(list.by_time.size() + fresh.size());
   const auto key = [&](const Release& one) {
     return std::tuple(one.from, state_.nodes[one.node].rank);
   };
-  std::ranges::merge(list.releases, fresh, std::back_inserter(all), {}, key, key);
-  list.releases = std::move(all);
+  std::ranges::merge(list.by_time, fresh, std::back_inserter(all), {}, key, key);
+  list.by_time = std::move(all);
 }
 
 void Releases::changed(NodeIndex node) {
-  for (auto& [number, list] : lists_) list.changed.push_back(node);
+  for (auto& [number, list] : lists_) {
+    list.changed.push_back(node);
+    list.gaps[node].reset();
+  }
+}
+
+void Releases::planned(NodeIndex node) {
+  for (auto& [number, list] : lists_) list.gaps[node].reset();
+}
+
+const std::vector<Gap>& Releases::gaps(List& list, const Release& release) const {
+  auto& known = list.gaps[release.node];
+  if (!known) known = find_gaps(list.ask, release);
+  return *known;
+}
+
+/// Between two changes nothing changes, so one look at each is enough.
+std::vector<Gap> Releases::find_gaps(const Ask& ask, const Release& release) const {
+  std::vector<Gap> gaps;
+  bool is_open = false;
+  for (const Time time : changes_on(state_, plans_, nullptr, release)) {
+    const Rooms rooms(state_, {.from = time, .end = time + Duration{1}, .sharer = ask.sharer},
+                      &plans_);
+    const bool fits = fits_on(state_, state_.nodes[release.node], {ask.queue, ask.exclusive},
+                              ask.part, rooms.at(release.node));
+    if (fits && !is_open) gaps.push_back({.from = time, .until = std::nullopt});
+    if (!fits && is_open) gaps.back().until = time;
+    is_open = fits;
+  }
+  return gaps;
 }
 
 Timeline::Timeline(const State& state, const Job& job, FlavorId flavor, const Part& part,
@@ -127,35 +171,37 @@ void Timeline::add_leaving() {
       const Node& node = state_.nodes[share.node.value];
       if (node.flavor != flavor_ || leaves_early_.has(node.rank)) continue;
       leaves_early_.set(node.rank, true);
-      if (node.healthy && admits(job_, share.node.value)) watch({state_.now, share.node.value});
+      if (!node.healthy || !admits(job_, share.node.value)) continue;
+      watch_by_looking({state_.now, share.node.value});
     }
   }
 }
 
 void Timeline::advance(Time time) {
-  for (; next_release_ < releases_.size(); ++next_release_) {
-    const Release& release = releases_[next_release_];
-    if (release.from > time) break;
-    if (!admits(job_, release.node)) continue;
-    if (leaves_early_.has(state_.nodes[release.node].rank)) continue;
+  const std::vector<Release>& by_time = releases_.by_time;
+  for (; next_release_ < by_time.size() && by_time[next_release_].from <= time; ++next_release_) {
+    const Release& release = by_time[next_release_];
+    const Node& node = state_.nodes[release.node];
+    if (!admits(job_, release.node) || leaves_early_.has(node.rank)) continue;
     if (is_plain(release.node)) {
       set(release.node, true);
+    } else if (node.shared) {
+      watch_by_looking(release);
     } else {
-      watch(release);
+      watch_gaps(release);
     }
   }
-  while (!queue_.empty() && queue_.front().first <= time) {
-    std::ranges::pop_heap(queue_, std::greater{});
-    Busy& busy = *queue_.back().second;
-    queue_.pop_back();
-    look_at(busy, time);
+  while (!changes_.empty() && changes_.front().time <= time) {
+    std::ranges::pop_heap(changes_, std::greater{});
+    set(changes_.back().node, changes_.back().fits);
+    changes_.pop_back();
   }
 }
 
 std::optional<Time> Timeline::next_change() const {
   std::optional<Time> next;
-  if (next_release_ < releases_.size()) next = releases_[next_release_].from;
-  if (!queue_.empty() && (!next || queue_.front().first < *next)) next = queue_.front().first;
+  if (next_release_ < releases_.by_time.size()) next = releases_.by_time[next_release_].from;
+  if (!changes_.empty() && (!next || changes_.front().time < *next)) next = changes_.front().time;
   return next;
 }
 
@@ -171,7 +217,7 @@ std::int64_t Timeline::most() const {
 
 /// Nothing is there but the work that its release knows of.
 bool Timeline::is_plain(NodeIndex node) const {
-  return state_.nodes[node].reservations == 0 && beside_.plans.on(node).empty();
+  return state_.nodes[node].reservations == 0 && beside_.releases.plans().on(node).empty();
 }
 
 bool Timeline::fits_at(NodeIndex node, Time time) const {
@@ -180,39 +226,36 @@ bool Timeline::fits_at(NodeIndex node, Time time) const {
                      .end = end_of_run(job_, time),
                      .sharer = sharer_of(state_, job_),
                      .leaving = &beside_.leaving},
-                    &beside_.plans);
+                    &beside_.releases.plans());
   return is_candidate(state_, job_, flavor_, part_, node, rooms.at(node));
 }
 
-/// Something ends, or a start gets near enough to fall into the job's time.
-std::vector<Time> Timeline::changes_of(const Release& release) const {
-  std::vector<Time> changes;
-  all_ends(state_, release.node, beside_, changes);
-  changes.push_back(release.from);
-  const auto add_start = [&](Time start) {
-    if (job_.request->limit) changes.push_back(start - *job_.request->limit + Duration{1});
-  };
-  for (const PlannedHere& here : beside_.plans.on(release.node)) add_start(here.plan->start);
-  if (state_.nodes[release.node].reservations > 0) {
-    for (const Reservation& one : state_.reservations) add_start(one.facts.start);
+/// It may start in a gap as long as what is left of the gap is long enough.
+void Timeline::watch_gaps(const Release& release) {
+  const auto& limit = job_.request->limit;
+  for (const Gap& gap : beside_.releases.gaps(releases_, release)) {
+    if (gap.until && (!limit || gap.from + *limit > *gap.until)) continue;
+    expect(gap.from, release.node, true);
+    if (gap.until) expect(*gap.until - *limit + Duration{1}, release.node, false);
   }
-  std::erase_if(changes, [&](Time time) { return time < release.from; });
-  std::ranges::sort(changes);
-  return changes;
 }
 
-void Timeline::watch(const Release& release) {
-  Busy& busy = busy_.emplace_back(Busy{.node = release.node, .changes = changes_of(release)});
-  queue_.emplace_back(busy.changes.front(), &busy);
-  std::ranges::push_heap(queue_, std::greater{});
+/// Something begins or ends there, or gets near enough to fall into the job's time.
+void Timeline::watch_by_looking(const Release& release) {
+  std::vector<Time> looks = changes_on(state_, beside_.releases.plans(), &beside_.leaving, release);
+  if (const auto& limit = job_.request->limit) {
+    const std::size_t count = looks.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Time last = looks[i] - *limit + Duration{1};
+      if (last > release.from) looks.push_back(last);
+    }
+  }
+  for (const Time time : looks) expect(time, release.node, fits_at(release.node, time));
 }
 
-void Timeline::look_at(Busy& busy, Time time) {
-  while (busy.next < busy.changes.size() && busy.changes[busy.next] <= time) ++busy.next;
-  set(busy.node, fits_at(busy.node, time));
-  if (busy.next == busy.changes.size()) return;
-  queue_.emplace_back(busy.changes[busy.next], &busy);
-  std::ranges::push_heap(queue_, std::greater{});
+void Timeline::expect(Time time, NodeIndex node, bool fits) {
+  changes_.push_back({.time = time, .node = node, .fits = fits});
+  std::ranges::push_heap(changes_, std::greater{});
 }
 
 void Timeline::set(NodeIndex node, bool fits) {

@@ -1,10 +1,8 @@
 // When nodes come free, for planned starts (B2).
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "sched/place.h"
@@ -17,30 +15,50 @@ struct Release {
   NodeIndex node{};
 };
 
-/// The releases for all that have asked, of one walk. A node that never comes free is left out.
+/// From..until a node can take what is asked at every instant; no `until`: for ever.
+struct Gap {
+  Time from;
+  std::optional<Time> until;
+};
+
+/// When nodes can take what all that have asked ask for, in one walk.
 class Releases {
  public:
-  explicit Releases(const State& state) : state_(state) {}
-  /// For a part of the job, ascending. Valid until a node changes. O(nodes log nodes) for the first
-  /// who asks, O(nodes) after a change.
-  const std::vector<Release>& of(const Job& job, FlavorId flavor, const Part& part);
+  /// Keeps references.
+  Releases(const State& state, const PlanBook& plans) : state_(state), plans_(plans) {}
+
+  /// For one ask. Nodes that never come free are left out.
+  struct List {
+    Ask ask;
+    std::vector<Release> by_time;                       // ascending
+    std::vector<std::optional<std::vector<Gap>>> gaps;  // by node, as far as they are known
+    std::vector<NodeIndex> changed;                     // of which by_time does not know yet
+  };
+  /// For a part of the job. Stays where it is; by_time is up to date until a node changes. O(nodes
+  /// log nodes) for the first who asks, O(nodes) after a change.
+  List& of(const Job& job, FlavorId flavor, const Part& part);
+  /// Beside work, plans and reservations. Not for nodes that are open for shares, where it matters
+  /// which device is free all the time.
+  const std::vector<Gap>& gaps(List& list, const Release& release) const;
+
   /// Others are on the node now, or are there until another time.
   void changed(NodeIndex node);
+  /// A plan was made on the node.
+  void planned(NodeIndex node);
+
+  [[nodiscard]] const PlanBook& plans() const { return plans_; }
 
  private:
-  struct List {
-    std::vector<Release> releases;
-    std::vector<NodeIndex> changed;
-  };
   void bring_up_to_date(List& list, const Opening& opening) const;
+  [[nodiscard]] std::vector<Gap> find_gaps(const Ask& ask, const Release& release) const;
 
   const State& state_;
+  const PlanBook& plans_;
   std::map<std::uint64_t, List> lists_;  // by Opening::number
 };
 
 /// What a search for the start of a plan knows of the others.
 struct Beside {
-  const PlanBook& plans;
   Releases& releases;
   const Leaving& leaving;
 };
@@ -66,18 +84,19 @@ class Timeline {
   [[nodiscard]] FlavorId flavor() const { return flavor_; }
 
  private:
-  /// A node with more on it than work: when it may change.
-  struct Busy {
+  /// The node fits from now on, or does not any more.
+  struct Change {
+    Time time;
     NodeIndex node{};
-    std::vector<Time> changes;  // ascending
-    std::size_t next = 0;
+    bool fits{};
+    auto operator<=>(const Change&) const = default;
   };
 
   [[nodiscard]] bool is_plain(NodeIndex node) const;
   [[nodiscard]] bool fits_at(NodeIndex node, Time time) const;
-  [[nodiscard]] std::vector<Time> changes_of(const Release& release) const;
-  void watch(const Release& release);
-  void look_at(Busy& busy, Time time);
+  void watch_gaps(const Release& release);
+  void watch_by_looking(const Release& release);
+  void expect(Time time, NodeIndex node, bool fits);
   void set(NodeIndex node, bool fits);
   void add_leaving();
 
@@ -86,11 +105,10 @@ class Timeline {
   FlavorId flavor_;
   Part part_;
   const Beside& beside_;
-  const std::vector<Release>& releases_;
+  Releases::List& releases_;
   std::size_t next_release_ = 0;
   RankSet leaves_early_;
-  std::deque<Busy> busy_;
-  std::vector<std::pair<Time, Busy*>> queue_;  // a heap, the earliest first
+  std::vector<Change> changes_;  // a heap, the earliest first
   RankSet fits_;
   std::uint32_t count_ = 0;
   std::vector<std::uint32_t> in_leaf_;

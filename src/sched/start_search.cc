@@ -79,7 +79,7 @@ std::optional<std::vector<Share>> StartSearch::place_at(const Variant& variant, 
                      .end = end_of_run(job_, time),
                      .sharer = sharer_of(state_, job_),
                      .leaving = &beside_.leaving},
-                    &beside_.plans);
+                    &beside_.releases.plans());
   return place(state_, job_, variant, rooms, {.domain = {}, .among = &among});
 }
 

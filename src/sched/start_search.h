@@ -22,8 +22,7 @@ class StartSearch {
   void advance(Time time);
   [[nodiscard]] std::optional<Time> next_change() const;
   [[nodiscard]] bool may_fit(const Variant& variant) const;
-  [[nodiscard]] std::optional<std::vector<Share>> place_at(const Variant& variant,
-                                                           Time time) const;
+  [[nodiscard]] std::optional<std::vector<Share>> place_at(const Variant& variant, Time time) const;
   [[nodiscard]] const std::deque<Timeline>& timelines(FlavorId flavor) const;
 
   const State& state_;

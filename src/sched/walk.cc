@@ -22,7 +22,7 @@ class Walk {
         plans_(state.nodes.size()),
         plans_of_(state.quotas.size()),
         evictable_(state),
-        releases_(state),
+        releases_(state, plans_.on_nodes),
         outlook_(state, plans_, evictable_) {}
 
   std::vector<Decision> run() {
@@ -299,6 +299,7 @@ class Walk {
     job.wait.planned_start = plan->start;
     const Planned& kept = plans_.add(std::move(*plan));
     if (kept.end) add_end(*kept.end);
+    for (const Share& share : kept.shares) releases_.planned(share.node.value);
     if (!job.array) return;
     take_slot(state_, job);
     line_->changed(job.queue);
@@ -369,7 +370,7 @@ class Walk {
   std::optional<Planned> plan_start(const Job& job) {
     const std::vector<Variant> allowed = outlook_.allowed_variants(job);
     const Leaving leaving = leaving_for(job);
-    const Beside beside{plans_.on_nodes, releases_, leaving};
+    const Beside beside{releases_, leaving};
     const std::vector<Time> times = ends_with(leaving);
     return StartSearch(state_, job, allowed, beside).run(times);
   }

@@ -37,24 +37,42 @@ Time after_submits(std::int64_t pending) {
 }
 
 /// Arguments: pending jobs, nodes and as many running jobs.
+Loaded loaded(const benchmark::State& state) {
+  return Loaded(state.range(0), {.nodes = static_cast<std::uint32_t>(state.range(1))});
+}
+
+/// The first pass over jobs that no pass has seen.
 void full_pass(benchmark::State& state) {
-  const std::int64_t pending = state.range(0);
-  const Loaded loaded(pending, {.nodes = static_cast<std::uint32_t>(state.range(1))});
+  const Loaded before = loaded(state);
   std::size_t decisions = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    Scheduler scheduler = loaded.scheduler;
+    Scheduler scheduler = before.scheduler;
     state.ResumeTiming();
-    decisions = artel::bench::pass_until_rest(scheduler, after_submits(pending));
-    benchmark::DoNotOptimize(decisions);
+    decisions = scheduler.pass(after_submits(state.range(0))).size();
   }
-  state.counters["running"] = static_cast<double>(loaded.running.size());
+  state.counters["running"] = static_cast<double>(before.running.size());
   state.counters["decisions"] = static_cast<double>(decisions);
-  state.SetComplexityN(pending);
+  state.SetComplexityN(state.range(0));
 }
 BENCHMARK(full_pass)
     ->Args({1'000, 1'000})
     ->Args({10'000, 1'000})
+    ->ArgsProduct({{1'000, 10'000, 100'000}, {10'000}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+
+/// A pass that decides nothing: all planned starts and reasons are made anew.
+void pass_at_rest(benchmark::State& state) {
+  Loaded at_rest = loaded(state);
+  const Time now = after_submits(state.range(0));
+  const std::size_t decisions = artel::bench::pass_until_rest(at_rest.scheduler, now);
+  for (auto _ : state) benchmark::DoNotOptimize(at_rest.scheduler.pass(now));
+  state.counters["decisions_before"] = static_cast<double>(decisions);
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(pass_at_rest)
+    ->Args({1'000, 1'000})
     ->ArgsProduct({{1'000, 10'000, 100'000}, {10'000}})
     ->Unit(benchmark::kMillisecond)
     ->Complexity();
