@@ -142,17 +142,23 @@ void preemption_plan(benchmark::State& state) {
 }
 BENCHMARK(preemption_plan)->Unit(benchmark::kMillisecond);
 
+/// Bytes, large blocks included.
+std::size_t allocated() {
+  const auto sums = mallinfo2();
+  return sums.uordblks + sums.hblkhd;
+}
+
 void memory(benchmark::State& state) {
   constexpr std::int64_t kPending = 100'000;
   for (auto _ : state) {
     Workload workload{Size{}};
-    const auto before_nodes = mallinfo2().uordblks;
+    const auto before_nodes = allocated();
     Scheduler scheduler(workload.setup(), kBegin);
-    const auto before_jobs = mallinfo2().uordblks;
+    const auto before_jobs = allocated();
     for (std::int64_t i = 0; i < kPending; ++i) {
       static_cast<void>(scheduler.submit(kBegin, workload.next_job()));
     }
-    const auto after = mallinfo2().uordblks;
+    const auto after = allocated();
     state.counters["bytes_per_node"] =
         static_cast<double>(before_jobs - before_nodes) / Size{}.nodes;
     state.counters["bytes_per_pending_job"] = static_cast<double>(after - before_jobs) / kPending;
