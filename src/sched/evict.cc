@@ -75,8 +75,10 @@ class Search {
   /// who was signalled on its nodes before, and of who holds its licences.
   [[nodiscard]] std::optional<std::vector<Share>> place_after() const {
     Time start = last_grace();
+    const std::vector<NodeIndex> usable = vacancy_->usable();  // at any later start there are fewer
+    const Place where{.domain = domain_, .among = &usable};
     while (true) {
-      auto shares = place(state_, job_, variant_, rooms(start), {.domain = domain_});
+      auto shares = place(state_, job_, variant_, rooms(start), where);
       if (!shares) return std::nullopt;
       const Time starts = std::max(start, expected_start(state_, job_, *shares));
       const bool is_settled = starts == start || state_.reservations.empty();
@@ -135,10 +137,15 @@ class Search {
   Answer test() {
     failure_ = quota_failure(state_, job_, charge_, true);
     if (failure_) return Answer::kNever;
-    if (!vacancy_) vacancy_.emplace(state_, job_, variant_, earliest_);
+    if (!vacancy_) look_at_nodes();
     if (!vacancy_->suffices(domain_)) return Answer::kNever;
     if (!count_decides_ && !place_after()) return Answer::kNotNow;
     return victims_.all_qualify() ? Answer::kHolds : Answer::kNotNow;
+  }
+
+  void look_at_nodes() {
+    vacancy_.emplace(state_, job_, variant_, earliest_);
+    for (const Candidate* one : taken_) vacancy_->look_again(*one->job);
   }
 
   void take(const Candidate& one) {

@@ -4,28 +4,10 @@
 #include <map>
 #include <vector>
 
+#include "sched/evictable.h"
 #include "sched/place.h"
 
 namespace artel::sched {
-
-/// What of other jobs an eviction could take at the most. Kept up to date by the walk.
-class Evictable {
- public:
-  explicit Evictable(const State& state);
-
-  void started(const Job& job);
-  void signalled(const Job& job);
-  /// Whether V1, V2 or F3 could give the job anything at all.
-  [[nodiscard]] bool may_evict(const Job& job, const Charge& charge) const;
-
- private:
-  void add(const Job& job, int sign);
-
-  const State& state_;
-  std::vector<Amounts> held_;              // by quota node: by preemptible running jobs below
-  std::vector<std::int64_t> jobs_;         // by quota node: how many
-  std::map<QuotaId, std::int32_t> least_;  // by pool: the lowest priority among them, or lower
-};
 
 /// Whether the job could be placed now as far as the nodes of each part and of the required level
 /// go. Never false where there is a place.

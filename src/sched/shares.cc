@@ -26,7 +26,7 @@ Covered covered_below(const State& state, QuotaId id, const Job* also) {
     if (also != nullptr || state.assumed > 0) {
       below.merge(cover(state, child, also));
     } else {
-      const Covered& known = known_cover(state, child);
+      const Covered& known = known_cover(state, child).jobs;
       below.insert(known.begin(), known.end());
     }
   }
@@ -58,6 +58,15 @@ bool take_if_it_fits(const State& state, const Charge& charge, Amounts& left) {
   if (!fits(state, charge, left)) return false;
   for_each(state, charge, [&](std::size_t r, std::int64_t amount) { left[r] -= amount; });
   return true;
+}
+
+void add_uncovered(const State& state, QuotaId id, KnownCover& of) {
+  for (Job* job : state.active_of[id.value]) {
+    if (!is_displaceable(*job) || of.jobs.contains(job->id.value)) continue;
+    of.uncovered.push_back(job);
+    of.could_free[job->priority].add(state, *job, 1);
+  }
+  for (const QuotaId child : state.at(id).children) add_uncovered(state, child, of);
 }
 
 /// Of an array only so many tasks count as it has slots free; `slots`: how many have been counted.
@@ -193,20 +202,23 @@ bool would_cover(const State& state, QuotaId id, const Job& job, const Charge& c
   return fits(state, charge, left);
 }
 
-const Covered& known_cover(const State& state, QuotaId id) {
+const KnownCover& known_cover(const State& state, QuotaId id) {
   const auto [known, is_new] = state.covers.try_emplace(id);
   KnownCover& of = known->second;
-  if (!is_new && (!of.at || *of.at == state.now)) return of.jobs;
+  if (!is_new && (!of.at || *of.at == state.now)) return of;
   of.jobs = cover(state, id);
+  of.uncovered.clear();
+  of.could_free.clear();
+  add_uncovered(state, id, of);
   of.at.reset();
   if (has_claim_below(state, id)) of.at = state.now;
-  return of.jobs;
+  return of;
 }
 
 bool is_borrowed(const State& state, const Job& job) {
   if (!is_active(job) || job.inside) return false;
   return std::ranges::any_of(state.path(job.queue), [&](QuotaId quota) {
-    return state.at(quota).states && !known_cover(state, quota).contains(job.id.value);
+    return state.at(quota).states && !known_cover(state, quota).jobs.contains(job.id.value);
   });
 }
 

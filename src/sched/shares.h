@@ -13,8 +13,9 @@ using Covered = std::set<std::uint64_t>;  // job numbers
 /// The active jobs below `quota` that its guarantee covers. `also`: a claim that is not made yet.
 /// O(active log active).
 [[nodiscard]] Covered cover(const State& state, QuotaId quota, const Job* also = nullptr);
-/// The same, made again only after something below has changed. Not while victims are assumed gone.
-[[nodiscard]] const Covered& known_cover(const State& state, QuotaId quota);
+/// The same, and who is left out, made again only after something below has changed. Not while
+/// victims are assumed gone.
+[[nodiscard]] const KnownCover& known_cover(const State& state, QuotaId quota);
 /// Whether the guarantee would cover a claim of `job` to `charge` that was made now.
 [[nodiscard]] bool would_cover(const State& state, QuotaId quota, const Job& job,
                                const Charge& charge);

@@ -161,6 +161,9 @@ std::unique_ptr<State> copy_state(const State& from) {
   for (auto& of_queue : copy->active_of) {
     for (Job*& job : of_queue) job = &copy->jobs.at(job->id);
   }
+  for (auto& [quota, cover] : copy->covers) {
+    for (Job*& job : cover.uncovered) job = &copy->jobs.at(job->id);
+  }
   return copy;
 }
 
@@ -249,6 +252,24 @@ bool is_starving(const State& state, const Job& job) {
 
 std::int64_t lost_work(const State& state, const Job& job) {
   return job.charge.gpus * (state.now - std::max(job.start, job.saved_at)).count();
+}
+
+void Displaceable::add(const Displaceable& other, int times) {
+  const auto add_to = [&](Amounts& sums, const Amounts& amounts) {
+    if (sums.size() < amounts.size()) sums.resize(amounts.size(), 0);
+    for (std::size_t i = 0; i < amounts.size(); ++i) sums[i] += times * amounts[i];
+  };
+  jobs += times * other.jobs;
+  add_to(nodes, other.nodes);
+  add_to(held, other.held);
+}
+
+void Displaceable::add(const State& state, const Job& job, int times) {
+  nodes.resize(state.flavors, 0);
+  held.resize(state.flavors + 1, 0);
+  jobs += times;
+  nodes[job.charge.flavor.value] += times * static_cast<std::int64_t>(job.shares.size());
+  for_each(state, job.charge, [&](std::size_t r, std::int64_t more) { held[r] += times * more; });
 }
 
 std::uint32_t largest_size(const Request& request) {

@@ -108,6 +108,8 @@ struct Node {
   std::uint32_t reservations{};  // that have it in their list
 };
 
+struct State;
+
 struct Held {
   std::int64_t jobs{};
   std::int64_t gpus{};
@@ -160,10 +162,22 @@ struct Planned {
   std::vector<Share> shares;
 };
 
+/// Running preemptible jobs, summed up: what evictions could free at the most.
+struct Displaceable {
+  std::int64_t jobs{};
+  Amounts nodes;  // by flavor; a node counts once for each job on it
+  Amounts held;   // charges
+
+  void add(const Displaceable& other, int times);
+  void add(const State& state, const Job& job, int times);
+};
+
 /// What a guarantee covers. Claims count as started now, so with any it holds for one instant.
 struct KnownCover {
   std::set<std::uint64_t> jobs;
-  std::optional<Time> at;  // of covers with claims
+  std::vector<Job*> uncovered;                      // displaceable jobs below, by queue
+  std::map<std::int32_t, Displaceable> could_free;  // the same summed up, by priority
+  std::optional<Time> at;                           // of covers with claims
 };
 
 /// A planned start after the walk that made it.
@@ -252,6 +266,10 @@ void derive_capacity(State& state);
 [[nodiscard]] std::int64_t use(const Quota& quota, std::size_t resource);
 [[nodiscard]] inline bool is_active(const Job& job) {
   return (job.stage == Stage::kRunning || job.stage == Stage::kClaiming) && !job.assumed_gone;
+}
+/// Whether an eviction may take it at all (V1, V2), as far as the job itself goes.
+[[nodiscard]] inline bool is_displaceable(const Job& job) {
+  return job.stage == Stage::kRunning && job.preemptible && !job.inside;
 }
 /// Since when it waits in earnest (O2, F3).
 [[nodiscard]] inline Time waits_since(const Job& job) {

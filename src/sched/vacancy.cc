@@ -11,38 +11,36 @@ Vacancy::Vacancy(const State& state, const Job& job, const Variant& variant, con
       variant_(variant),
       rooms_(rooms),
       parts_(parts_of(*job.request, variant.size)),
-      is_usable_(state.nodes.size(), false) {
-  for (const Part& part : parts_) needed_ += part.nodes;
+      is_usable_(state.nodes.size()) {
   number_units();
-  for (const NodeIndex node : nodes_for(state, job)) {
-    if (!fits(node)) continue;
-    is_usable_[node] = true;
-    count(usable_, node, true);
+  for (const Part& part : parts_) {
+    needed_ += part.nodes;
+    const RankSet& now = state.openings.of(state, job, variant.flavor, part).now;
+    now.for_each([&](std::uint32_t rank) { look_at(state.by_name[rank]); });
   }
+  for (const JobId id : state.signalled) look_again(state.jobs.at(id));
 }
 
-/// A segment lies in one leaf; of a leaf that several blocks share, in the part of one block.
+/// Where whole segments are counted: in a leaf, or of a leaf that several blocks share in the part
+/// of one block.
 void Vacancy::number_units() {
-  const bool by_block = job_.request->locality == Locality::kBlock;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers;
-  unit_of_.resize(state_.nodes.size());
-  std::size_t units = state_.leaves.size();
-  if (job_.request->segment == 1) {
-    for (NodeIndex i = 0; i < unit_of_.size(); ++i) unit_of_[i] = domain_of(i);
-    units = std::max({state_.leaves.size(), state_.blocks.size(), std::size_t{1}});
-  } else if (!by_block) {
-    for (NodeIndex i = 0; i < unit_of_.size(); ++i) unit_of_[i] = state_.nodes[i].leaf;
-  } else {
-    for (NodeIndex i = 0; i < unit_of_.size(); ++i) {
-      const Node& node = state_.nodes[i];
+  const Request& request = *job_.request;
+  std::size_t units = std::max({state_.leaves.size(), state_.blocks.size(), std::size_t{1}});
+  usable_.of_domain.assign(units, 0);
+  if (request.segment > 1 && request.locality == Locality::kBlock) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers;
+    for (const Node& node : state_.nodes) {
       const auto next = static_cast<std::uint32_t>(numbers.size());
-      unit_of_[i] = numbers.try_emplace({node.block, node.leaf}, next).first->second;
+      unit_of_.push_back(numbers.try_emplace({node.block, node.leaf}, next).first->second);
     }
     units = numbers.size();
   }
   usable_.of_unit.assign(units, 0);
-  usable_.of_domain.assign(std::max({state_.leaves.size(), state_.blocks.size(), std::size_t{1}}),
-                           0);
+}
+
+std::uint32_t Vacancy::unit_of(NodeIndex node) const {
+  if (job_.request->segment == 1) return domain_of(node);
+  return unit_of_.empty() ? state_.nodes[node].leaf : unit_of_[node];
 }
 
 std::uint32_t Vacancy::domain_of(NodeIndex node) const {
@@ -67,21 +65,22 @@ bool Vacancy::fits(NodeIndex node) const {
 
 void Vacancy::count(Counts& counts, NodeIndex node, bool more) const {
   const std::uint32_t segment = job_.request->segment;
-  std::uint32_t& unit = counts.of_unit[unit_of_[node]];
+  std::uint32_t& unit = counts.of_unit[unit_of(node)];
   std::uint32_t& domain = counts.of_domain[domain_of(node)];
   domain -= unit / segment * segment;
   unit += more ? 1U : -1U;
   domain += unit / segment * segment;
 }
 
+void Vacancy::look_at(NodeIndex node) {
+  const bool fits_now = fits(node);
+  if (fits_now == is_usable(node)) return;
+  is_usable_.set(state_.nodes[node].rank, fits_now);
+  count(usable_, node, fits_now);
+}
+
 void Vacancy::look_again(const Job& changed) {
-  for (const Share& share : changed.shares) {
-    const NodeIndex node = share.node.value;
-    const bool now = fits(node);
-    if (now == is_usable_[node]) continue;
-    is_usable_[node] = now;
-    count(usable_, node, now);
-  }
+  for (const Share& share : changed.shares) look_at(share.node.value);
 }
 
 std::vector<bool> Vacancy::suffices_without(std::span<Job* const> leaving) const {
@@ -96,7 +95,7 @@ std::vector<bool> Vacancy::suffices_without(std::span<Job* const> leaving) const
   for (const Job* job : marked) {
     for (const Share& share : job->shares) {
       const NodeIndex node = share.node.value;
-      if (is_usable_[node] || seen[node]) continue;
+      if (is_usable(node) || seen[node]) continue;
       seen[node] = true;
       if (fits(node)) count(then, node, true);
     }

@@ -17,8 +17,8 @@ namespace artel::sched {
 
 class Vacancy {
  public:
-  /// As of now, with those gone that are assumed to be. `rooms` must see each node as it is at the
-  /// earliest start that a plan could have; keeps references.
+  /// As of now, with nobody assumed gone. `rooms` must see each node as it is at the earliest start
+  /// that a plan could have, without those in their grace; keeps references.
   Vacancy(const State& state, const Job& job, const Variant& variant, const Rooms& rooms);
 
   /// After this one has left or come back.
@@ -32,7 +32,10 @@ class Vacancy {
     return suffices(usable_, domain);
   }
 
-  /// The same for each domain, were these gone as well.
+  /// The nodes that can take a part, in the order of names.
+  [[nodiscard]] std::vector<NodeIndex> usable() const { return nodes_of(state_, is_usable_); }
+
+  /// Whether the nodes suffice for each domain, were these gone as well.
   [[nodiscard]] std::vector<bool> suffices_without(std::span<Job* const> leaving) const;
 
  private:
@@ -47,6 +50,11 @@ class Vacancy {
     return counts.of_domain[domain ? domain->index : 0] >= needed_;
   }
   void number_units();
+  void look_at(NodeIndex node);
+  [[nodiscard]] bool is_usable(NodeIndex node) const {
+    return is_usable_.has(state_.nodes[node].rank);
+  }
+  [[nodiscard]] std::uint32_t unit_of(NodeIndex node) const;
 
   const State& state_;
   const Job& job_;
@@ -54,8 +62,8 @@ class Vacancy {
   const Rooms& rooms_;
   std::vector<Part> parts_;
   std::uint32_t needed_ = 0;
-  std::vector<bool> is_usable_;
-  std::vector<std::uint32_t> unit_of_;  // by node: where whole segments are counted
+  RankSet is_usable_;
+  std::vector<std::uint32_t> unit_of_;  // by node, where a unit is neither a leaf nor a domain
   Counts usable_;
 };
 

@@ -13,10 +13,6 @@ namespace {
 
 constexpr double kRounding = 1e-6;
 
-bool is_eligible_victim(const Job& job) {
-  return job.stage == Stage::kRunning && job.preemptible && !job.inside;
-}
-
 }  // namespace
 
 Victims::Victims(State& state, const Job& job, const Charge& charge, Protection protection)
@@ -52,7 +48,7 @@ void Victims::find_own() {
 void Victims::add_own(QuotaId quota) {
   std::optional<std::uint32_t> group;
   for (Job* victim : state_.active_of[quota.value]) {
-    if (victim->pool != job_.pool || !is_eligible_victim(*victim)) continue;
+    if (victim->pool != job_.pool || !is_displaceable(*victim)) continue;
     if (victim->priority >= job_.priority) continue;
     if (!group) group = group_like({.queue = quota, .team = victim->team, .own = true, .np = {}});
     candidates_.push_back({.job = victim, .group = *group, .lost = lost_work(state_, *victim)});
@@ -64,38 +60,32 @@ void Victims::add_own(QuotaId quota) {
 void Victims::leave_covered_work() {
   if (candidates_.empty() || job_.pool == kRoot) return;
   if (would_cover(state_, job_.pool, job_, charge_)) return;
-  const Covered& covered = known_cover(state_, job_.pool);
+  const Covered& covered = known_cover(state_, job_.pool).jobs;
   std::erase_if(candidates_,
                 [&](const Candidate& one) { return covered.contains(one.job->id.value); });
 }
 
-/// V1 and F3, by queue: all jobs of one have the same place in the tree.
+/// V1 and F3: what is not in cover(nv), for each nv beside p's path.
 void Victims::find_others() {
   if (fair_counts()) look_at_entitlements();
-  for (std::uint32_t q = 0; q < state_.active_of.size(); ++q) {
-    const std::vector<Job*>& of_queue = state_.active_of[q];
-    if (of_queue.empty() || of_queue.front()->pool == job_.pool) continue;
-    const Job& any = *of_queue.front();
-    const QuotaId lca = common_ancestor(state_, job_.pool, any.pool);
-    const auto np = child_towards(state_, lca, job_.pool);
-    const auto nv = child_towards(state_, lca, any.pool);
-    if (!np || !nv) continue;
-    const Group group{
-        .queue = QuotaId{q}, .team = any.team, .np = *np, .depth = state_.at(lca).depth};
-    add_others(QuotaId{q}, group, *nv);
+  for (const QuotaId np : state_.path(job_.pool)) {
+    const QuotaId lca = state_.at(np).parent;
+    for (const QuotaId nv : state_.at(lca).children) {
+      if (nv != np) add_uncovered(np, nv);
+    }
   }
 }
 
-/// Those that are not in cover(nv).
-void Victims::add_others(QuotaId queue, const Group& of_queue, QuotaId nv) {
+void Victims::add_uncovered(QuotaId np, QuotaId nv) {
   const Policy& policy = state_.policy;
-  const Covered& covered = known_cover(state_, nv);
   const bool is_above = fair_counts() && above_entitlement_.contains(nv.value);
   const bool ignores = protection_ == Protection::kIgnored;
   std::array<std::optional<std::uint32_t>, 4> groups;
-  for (Job* victim : state_.active_of[queue.value]) {
-    if (!is_eligible_victim(*victim)) continue;
-    if (!covered.empty() && covered.contains(victim->id.value)) continue;
+  std::optional<QuotaId> queue;
+  for (Job* victim : known_cover(state_, nv).uncovered) {
+    if (!is_below(state_, victim->pool, nv)) continue;  // nothing states a guarantee below
+    if (victim->queue != queue) groups = {};
+    queue = victim->queue;
     const bool ran_reclaim = ran(*victim, policy.protect_reclaim);
     const bool ran_fair = ran(*victim, policy.protect_fair);
     any_protected_ = any_protected_ || !ran_reclaim || (is_above && !ran_fair);
@@ -104,10 +94,12 @@ void Victims::add_others(QuotaId queue, const Group& of_queue, QuotaId nv) {
     if (!reclaimed && !levelled) continue;
     auto& group = groups[(reclaimed ? 2U : 0U) + (levelled ? 1U : 0U)];
     if (!group) {
-      Group like = of_queue;
-      like.reclaimed = reclaimed;
-      like.levelled = levelled;
-      group = group_like(like);
+      group = group_like({.queue = victim->queue,
+                          .team = victim->team,
+                          .np = np,
+                          .depth = state_.at(np).depth - 1,
+                          .reclaimed = reclaimed,
+                          .levelled = levelled});
     }
     candidates_.push_back({.job = victim, .group = *group, .lost = lost_work(state_, *victim)});
   }

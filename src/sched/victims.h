@@ -83,7 +83,7 @@ class Victims {
   void add_own(QuotaId quota);
   void leave_covered_work();
   void find_others();
-  void add_others(QuotaId queue, const Group& of_queue, QuotaId nv);
+  void add_uncovered(QuotaId np, QuotaId nv);
   [[nodiscard]] std::uint32_t group_like(const Group& group);
   void look_at_entitlements();
 

@@ -255,6 +255,7 @@ class Walk {
     job.wait = claim_wait(state_, job);
     book(state_, job, 1);
     note_change_on(job);
+    evictable_.claimed(job);
     answers_.clear();
     hopeless_.clear();
     ends_.reset();
