@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "sched/known_cover.h"
 #include "sched/openings.h"
 #include "sched/scheduler.h"
 #include "sched/standing.h"
@@ -108,8 +109,6 @@ struct Node {
   std::uint32_t reservations{};  // that have it in their list
 };
 
-struct State;
-
 struct Held {
   std::int64_t jobs{};
   std::int64_t gpus{};
@@ -160,24 +159,6 @@ struct Planned {
   Time start;
   std::optional<Time> end;
   std::vector<Share> shares;
-};
-
-/// Running preemptible jobs, summed up: what evictions could free at the most.
-struct Displaceable {
-  std::int64_t jobs{};
-  Amounts nodes;  // by flavor; a node counts once for each job on it
-  Amounts held;   // charges
-
-  void add(const Displaceable& other, int times);
-  void add(const State& state, const Job& job, int times);
-};
-
-/// What a guarantee covers. Claims count as started now, so with any it holds for one instant.
-struct KnownCover {
-  std::set<std::uint64_t> jobs;
-  std::vector<Job*> uncovered;                      // displaceable jobs below, by queue
-  std::map<std::int32_t, Displaceable> could_free;  // the same summed up, by priority
-  std::optional<Time> at;                           // of covers with claims
 };
 
 /// A planned start after the walk that made it.
