@@ -61,13 +61,13 @@ Line::Line(State& state)
       pools_(state.quotas.size()),
       children_(state.quotas.size()),
       keys_(state.quotas.size()) {
-  for (auto& [id, job] : state.jobs) {
-    job.treated = false;
-    if (job.stage != Stage::kPending || job.reservation) continue;
-    job.wait = obstacle(state, job);
-    if (job.wait.reason != Reason::kNone) continue;
-    pools_[job.pool.value].jobs.push_back(&job);
-    if (is_starving(state, job)) starving_.push_back(&job);
+  for (const auto& [id, job] : state.waiting) {
+    job->treated = false;
+    if (job->reservation) continue;
+    job->wait = obstacle(state, *job);
+    if (job->wait.reason != Reason::kNone) continue;
+    pools_[job->pool.value].jobs.push_back(job);
+    if (is_starving(state, *job)) starving_.push_back(job);
   }
   for (Pool& pool : pools_) sort_line(state, pool.jobs);
   std::ranges::sort(starving_, {}, [](const Job* job) {
@@ -165,10 +165,10 @@ Job* Line::next() {
 
 std::vector<JobId> first_of_teams(const State& state) {
   std::map<QuotaId, LineKey> firsts;
-  for (const auto& [id, job] : state.jobs) {
-    if (job.stage != Stage::kPending || !is_eligible(state, job)) continue;
-    const LineKey key = line_key(state, job);
-    const auto [first, is_new] = firsts.try_emplace(job.team, key);
+  for (const auto& [id, job] : state.waiting) {
+    if (!is_eligible(state, *job)) continue;
+    const LineKey key = line_key(state, *job);
+    const auto [first, is_new] = firsts.try_emplace(job->team, key);
     if (!is_new && key < first->second) first->second = key;
   }
   std::vector<JobId> jobs;
@@ -179,10 +179,11 @@ std::vector<JobId> first_of_teams(const State& state) {
 
 std::vector<Job*> reservation_line(State& state) {
   std::vector<Job*> jobs;
-  for (auto& [id, job] : state.jobs) {
-    if (job.stage != Stage::kPending || !job.reservation) continue;
-    job.wait = obstacle(state, job);
-    if (job.wait.reason == Reason::kNone) jobs.push_back(&job);
+  if (state.reservations.empty()) return jobs;
+  for (const auto& [id, job] : state.waiting) {
+    if (!job->reservation) continue;
+    job->wait = obstacle(state, *job);
+    if (job->wait.reason == Reason::kNone) jobs.push_back(job);
   }
   sort_line(state, jobs);
   return jobs;

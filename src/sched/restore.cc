@@ -51,6 +51,7 @@ void Scheduler::restore(Time now, const Remembered& told) {
   if (told.stage == Stage::kClaiming) {
     job.claim = told.claim;
     job.wait.reason = Reason::kPreempting;
+    watch_wait(state, job);
     state.claims = std::max(state.claims, told.claim);
   } else {
     note_start(state, job);

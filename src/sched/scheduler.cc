@@ -26,6 +26,7 @@ namespace {
 std::shared_ptr<const State> make_blank(const State& state) {
   auto blank = std::make_shared<State>(state);
   blank->jobs.clear();
+  blank->waiting.clear();
   blank->active.clear();
   blank->signalled.clear();
   for (auto& of_queue : blank->active_of) of_queue.clear();
@@ -165,6 +166,7 @@ void Scheduler::set_held(Time now, JobId id, bool held) {
   Job& job = state_->jobs.at(id);
   job.held = held;
   if (held && job.stage == Stage::kClaiming) release(*state_, job);
+  watch_wait(*state_, job);
 }
 
 void Scheduler::set_array(Time now, const ArrayFacts& facts) {
@@ -275,20 +277,21 @@ std::optional<Time> Scheduler::next_wake(Time now) const {
     add(time);
     if (time > now) break;
   }
-  for (const auto& [id, job] : state_->jobs) {
-    if (job.stage == Stage::kPending) {
-      add(job.backoff_until);
-      add(job.retry_at);
-      if (job.evicted_at == now) add(now + Duration{1});  // A7
-      add(job.ready);
-      if (policy.fair_preemption) add(waits_since(job) + policy.fair_patience);
-      add(waits_since(job) + policy.starve_after);
-    } else if (job.stage == Stage::kRunning) {
-      add(job.start + policy.protect_reclaim);
-      add(job.start + policy.protect_priority);
-      if (policy.fair_preemption) add(job.start + policy.protect_fair);
-      for (const Reservation& one : state_->reservations) add(one.facts.start - job.grace);
-    }
+  for (const auto& [id, job] : state_->waiting) {
+    add(job->backoff_until);
+    add(job->retry_at);
+    if (job->evicted_at == now) add(now + Duration{1});  // A7
+    add(job->ready);
+    if (policy.fair_preemption) add(waits_since(*job) + policy.fair_patience);
+    add(waits_since(*job) + policy.starve_after);
+  }
+  for (const JobId id : state_->active) {
+    const Job& job = state_->jobs.at(id);
+    if (job.stage != Stage::kRunning) continue;
+    add(job.start + policy.protect_reclaim);
+    add(job.start + policy.protect_priority);
+    if (policy.fair_preemption) add(job.start + policy.protect_fair);
+    for (const Reservation& one : state_->reservations) add(one.facts.start - job.grace);
   }
   return next;
 }

@@ -158,6 +158,7 @@ std::unique_ptr<State> copy_state(const State& from) {
   for (Node& node : copy->nodes) {
     for (Holder& holder : node.holders) holder.job = &copy->jobs.at(holder.job->id);
   }
+  for (auto& [id, job] : copy->waiting) job = &copy->jobs.at(id);
   for (auto& of_queue : copy->active_of) {
     for (Job*& job : of_queue) job = &copy->jobs.at(job->id);
   }

@@ -187,6 +187,7 @@ struct State {
   std::vector<std::int64_t> licences_active;     // held by active jobs
   std::vector<std::int64_t> licences_signalled;  // still held by signalled ones
   std::map<JobId, Job> jobs;
+  std::map<JobId, Job*> waiting;             // pending and not held: what a pass looks at
   std::set<JobId> active;                    // running, claiming, signalled
   std::vector<std::vector<Job*>> active_of;  // the same by queue, ascending
   std::uint32_t assumed{};                   // victims of the plan in the making

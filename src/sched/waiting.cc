@@ -232,6 +232,7 @@ void finish(State& state, JobId id, bool completed) {
   Job& job = entry->second;
   release(state, job);
   if (job.wait_end) state.wait_ends.erase({*job.wait_end, id});
+  state.waiting.erase(id);
   forget_dependencies(state, job);
   const Outcome unfinished = job.has_started ? Outcome::kFailed : Outcome::kNeverStarted;
   const Outcome outcome = completed ? Outcome::kCompleted : unfinished;
@@ -253,6 +254,12 @@ void resolve(State& state) {
 }
 
 void watch_wait(State& state, Job& job) {
+  if (job.stage != Stage::kPending || job.held) {
+    state.waiting.erase(job.id);
+  } else {
+    state.waiting.emplace(job.id, &job);
+  }
+  if (job.stage == Stage::kPending && job.held) job.wait = {.reason = Reason::kHeld};
   std::optional<Time> end;
   if (job.stage == Stage::kPending || job.stage == Stage::kClaiming) {
     end = latest_start(job);

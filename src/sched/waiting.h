@@ -35,7 +35,8 @@ void finish(State& state, JobId id, bool completed);
 void resolve(State& state);
 /// T1, W4: those whose time has come; with `missed`, only deadlines that are past.
 void end_waits(State& state, bool missed);
-/// Puts the job among those whose waiting ends, or takes it out.
+/// After its stage or its hold has changed: puts the job among those that wait and those whose
+/// waiting ends, or takes it out.
 void watch_wait(State& state, Job& job);
 
 }  // namespace artel::sched

@@ -251,6 +251,7 @@ class Walk {
     job.shares = std::move(found.plan.shares);
     job.charge = charge_of(state_, *job.request, smallest_size(*job.request), found.flavor);
     job.claim = ++state_.claims;
+    watch_wait(state_, job);
     hold(state_, job);
     job.wait = claim_wait(state_, job);
     book(state_, job, 1);

@@ -8,6 +8,7 @@
 #include "sched/booked.h"
 #include "sched/books.h"
 #include "sched/future.h"
+#include "sched/waiting.h"
 #include "unit/sched/bed.h"
 
 using namespace artel;
@@ -54,7 +55,7 @@ class Site {
     auto shares = place(state_, job, {largest_size(*job.request), kFlavor}, rooms,
                         {.domain = {}, .anywhere = true});
     if (!shares) {
-      finish_pending(job);
+      finish(state_, job.id, false);
       return;
     }
     job.shares = std::move(*shares);
@@ -97,7 +98,6 @@ class Site {
     setup.policy.share_between = ShareBetween::kUser;
     return setup;
   }
-  void finish_pending(const Job& job) { state_.jobs.erase(job.id); }
 
   std::minstd_rand random_;
   State state_;
