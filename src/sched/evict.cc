@@ -33,7 +33,10 @@ class Search {
         protection_(protection),
         victims_(state, job, charge_, protection) {}
 
-  std::optional<Eviction> run() {
+  EvictionSearch run() { return {.plan = find(), .room_comes = room_comes_}; }
+
+ private:
+  std::optional<Eviction> find() {
     if (protection_ == Protection::kIgnored && !victims_.any_protected()) return std::nullopt;
     const auto is_own = [&](const Candidate& one) { return victims_.is_own(one); };
     const bool any_own = std::ranges::any_of(victims_.all(), is_own);
@@ -49,7 +52,6 @@ class Search {
     return std::nullopt;
   }
 
- private:
   // Room --------------------------------------------------------------------------------------
 
   [[nodiscard]] Time last_grace() const {
@@ -218,6 +220,7 @@ class Search {
       taken_.push_back(next);
       answer = test();
     }
+    if (taken_.empty()) room_comes_ = true;
     return !taken_.empty();
   }
 
@@ -306,6 +309,7 @@ class Search {
   Protection protection_;
   Victims victims_;
   bool count_decides_ = false;
+  bool room_comes_ = false;
   std::optional<Vacancy> vacancy_;
   std::array<std::vector<bool>, 3> possible_;  // by step and domain
   std::vector<std::vector<std::uint32_t>> in_domain_;
@@ -320,8 +324,8 @@ class Search {
 
 }  // namespace
 
-std::optional<Eviction> make_eviction(State& state, const Job& job, FlavorId flavor,
-                                      const PlanBook& plans, Protection protection) {
+EvictionSearch make_eviction(State& state, const Job& job, FlavorId flavor, const PlanBook& plans,
+                             Protection protection) {
   return Search(state, job, flavor, plans, protection).run();
 }
 

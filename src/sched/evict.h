@@ -20,10 +20,18 @@ struct Eviction {
 /// way.
 enum class Protection : std::uint8_t { kCounts, kIgnored };
 
+struct EvictionSearch {
+  std::optional<Eviction> plan;
+  /// Somewhere nobody has to leave, room comes free there. That is no plan of victims, but a
+  /// planned start that takes the room can make one.
+  bool room_comes = false;
+};
+
 /// The cheapest set of victims after which `job` starts at its smallest size in this flavor. The
-/// state is changed while it is made and is the same afterwards.
-[[nodiscard]] std::optional<Eviction> make_eviction(State& state, const Job& job, FlavorId flavor,
-                                                    const PlanBook& plans, Protection protection);
+/// state is changed while it is made and is the same afterwards. kIgnored: nothing is found where
+/// no minimum run time counts.
+[[nodiscard]] EvictionSearch make_eviction(State& state, const Job& job, FlavorId flavor,
+                                           const PlanBook& plans, Protection protection);
 
 /// B2 for a job whose reason is Protected: the running jobs that only their minimum run time keeps
 /// from being its victims, and when each is gone after that and its grace.

@@ -27,21 +27,25 @@ bool is_binding(const State& state, const Planned& plan, const Job& later, const
 
 }  // namespace
 
-std::optional<Outlook::Found> Outlook::find_eviction(const Job& job) const {
+Outlook::Search Outlook::find_eviction(const Job& job) const {
   return find_eviction(job, plans_.on_nodes, Protection::kCounts);
 }
 
-std::optional<Outlook::Found> Outlook::find_eviction(const Job& job, const PlanBook& plans,
-                                                     Protection protection) const {
-  if (job.evicted_at == state_.now) return std::nullopt;  // A7
+Outlook::Search Outlook::find_eviction(const Job& job, const PlanBook& plans,
+                                       Protection protection) const {
+  Search search;
+  if (job.evicted_at == state_.now) return search;  // A7
   for (const FlavorId flavor : job.request->flavors) {
     const Charge charge = charge_of(state_, *job.request, smallest_size(*job.request), flavor);
     if (is_in_backoff(state_, job) && !is_within_path(state_, job.queue, charge)) continue;
     if (!evictable_.may_evict(job, charge)) continue;
-    auto plan = make_eviction(state_, job, flavor, plans, protection);
-    if (plan) return Found{flavor, std::move(*plan)};
+    EvictionSearch here = make_eviction(state_, job, flavor, plans, protection);
+    search.room_comes = search.room_comes || here.room_comes;
+    if (!here.plan) continue;
+    search.found = Found{flavor, std::move(*here.plan)};
+    break;
   }
-  return std::nullopt;
+  return search;
 }
 
 PlanFilter Outlook::binding_plans(const Job& job, const Charge& charge) const {
@@ -134,9 +138,9 @@ QuotaId Outlook::largest_keeper(const Shortage& shortage) const {
 }
 
 std::optional<Wait> Outlook::protected_wait(const Job& job) const {
-  const auto found = find_eviction(job, no_plans_, Protection::kIgnored);
+  const auto found = find_eviction(job, no_plans_, Protection::kIgnored).found;
   if (!found || found->plan.free_from <= state_.now) return std::nullopt;
-  if (find_eviction(job, no_plans_, Protection::kCounts)) return std::nullopt;
+  if (find_eviction(job, no_plans_, Protection::kCounts).found) return std::nullopt;
   return Wait{.reason = Reason::kProtected,
               .behind = found->plan.last_protected,
               .until = found->plan.free_from};

@@ -37,8 +37,12 @@ class Outlook {
     FlavorId flavor;
     Eviction plan;
   };
+  struct Search {
+    std::optional<Found> found;
+    bool room_comes = false;  // as of EvictionSearch, in some flavor
+  };
   /// V3, in the job's order of flavors.
-  [[nodiscard]] std::optional<Found> find_eviction(const Job& job) const;
+  [[nodiscard]] Search find_eviction(const Job& job) const;
 
   /// B3, ascending by address.
   [[nodiscard]] PlanFilter binding_plans(const Job& job, const Charge& charge) const;
@@ -58,8 +62,8 @@ class Outlook {
   [[nodiscard]] Variant first_variant(const Job& job) const;
   [[nodiscard]] Wait quota_wait(const Failure& failure) const;
   [[nodiscard]] QuotaId largest_keeper(const Shortage& shortage) const;
-  [[nodiscard]] std::optional<Found> find_eviction(const Job& job, const PlanBook& plans,
-                                                   Protection protection) const;
+  [[nodiscard]] Search find_eviction(const Job& job, const PlanBook& plans,
+                                     Protection protection) const;
   /// A3: whether minimum run times alone are in the way.
   [[nodiscard]] std::optional<Wait> protected_wait(const Job& job) const;
   /// Backfill, Reservation, Topology or Resources, of a job that fails no quota check.

@@ -156,7 +156,7 @@ class Walk {
     }
     const std::optional<Alike> alike = alike_of(job);
     const auto known = alike ? answers_.find(*alike) : answers_.end();
-    if (known != answers_.end()) {
+    if (known != answers_.end() && known->second.holds(plans_.all.size())) {
       stop_queues_of(job);
       job.wait = known->second.wait;
       job.plans_before = known->second.plans_before;
@@ -168,9 +168,11 @@ class Walk {
         job.wait.until = job.backoff_until;
         return;
       }
-      if (auto found = outlook_.find_eviction(job)) return claim(job, *found);
+      Outlook::Search search = outlook_.find_eviction(job);
+      if (search.found) return claim(job, *search.found);
       job.wait = outlook_.first_reason(job);
-      if (alike) answers_.insert_or_assign(*alike, Answer{job.wait, job.plans_before});
+      if (alike)
+        answers_.insert_or_assign(*alike, Answer{job.wait, job.plans_before, search.room_comes});
     }
     if (lacks_only_room(job.wait.reason)) plan_if_due(job, alike);
   }
@@ -179,6 +181,12 @@ class Walk {
   struct Answer {
     Wait wait;
     std::uint32_t plans_before{};
+    bool room_comes{};
+    /// Plans only take room, and with it starts and evictions. But who was denied an eviction
+    /// because room comes by itself gets one when a plan takes that.
+    [[nodiscard]] bool holds(std::size_t plans_now) const {
+      return !room_comes || plans_before == plans_now;
+    }
   };
 
   /// Jobs that get the same answer until somebody starts or claims: shape, queue, user where there

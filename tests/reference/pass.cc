@@ -362,6 +362,7 @@ void signal_job(World& world, Job& victim) {
 }
 
 std::vector<Decision> run_pass(World& world) {
+  for (Job& job : world.jobs) job.was_just_evicted = false;
   Pass pass{.world = world};
   start_claims(pass);
   start_in_reservations(pass);
@@ -380,7 +381,6 @@ std::vector<Decision> run_pass(World& world) {
     treat(pass, world.jobs[*next]);
     leave_out_throttled(pass, treated);
   }
-  for (Job& job : world.jobs) job.was_just_evicted = false;
   return pass.decisions;
 }
 

@@ -50,18 +50,22 @@ std::string first_difference(const Case& scenario, Engine& left, PlayOptions lef
   return "";
 }
 
+/// Empty: they agree.
+std::string difference_in(Family family, std::uint64_t seed) {
+  const Case scenario = random_case(family, seed);
+  const auto core = make_core_engine(scenario);
+  const auto reference = reference::make_reference(scenario);
+  const std::string found = first_difference(scenario, *reference, {}, *core, {});
+  if (found.empty()) return found;
+  return "seed " + std::to_string(seed) + ", expected by the rules and got from the core:\n" +
+         found + print_case(scenario);
+}
+
 void check_family(Family family) {
   std::size_t differing = 0;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + cases_each(); ++seed) {
-    const Case scenario = random_case(family, seed);
-    const auto core = make_core_engine(scenario);
-    const auto reference = reference::make_reference(scenario);
-    const std::string found = first_difference(scenario, *reference, {}, *core, {});
-    if (found.empty()) continue;
-    if (++differing <= 3) {
-      FAIL_CHECK("seed " << seed << ", expected by the rules and got from the core:\n"
-                         << found << print_case(scenario));
-    }
+    const std::string found = difference_in(family, seed);
+    if (!found.empty() && ++differing <= 3) FAIL_CHECK(found);
   }
   CHECK(differing == 0);
 }
@@ -92,6 +96,15 @@ TEST_CASE("core and rules agree on times, dependencies and arrays", "[times]") {
 TEST_CASE("core and rules agree on spares and swaps", "[spares]") { check_family(Family::kSpares); }
 TEST_CASE("core and rules agree on everything together", "[mixed]") {
   check_family(Family::kMixed);
+}
+
+TEST_CASE("core and rules agree where they once did not", "[recorded]") {
+  // Room that came by itself kept an answer alive after a plan had taken that room.
+  CHECK(difference_in(Family::kTimes, 7312).empty());
+  // A slot that an eviction before the pass gives back is free in the pass (J4).
+  for (const std::uint64_t seed : {7076U, 10359U, 20045U, 20120U}) {
+    CHECK(difference_in(Family::kMixed, seed).empty());
+  }
 }
 
 TEST_CASE("a printed case reads back as the same case", "[print]") {

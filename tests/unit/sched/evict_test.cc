@@ -20,7 +20,7 @@ JobFacts of(std::uint64_t id, QuotaId queue, std::uint32_t nodes, std::int32_t p
 std::vector<JobId> victims_for(State& state, const JobFacts& facts) {
   const PlanBook no_plans(state.nodes.size());
   const Job& asking = waiting_job(state, facts);
-  const auto plan = make_eviction(state, asking, kFlavor, no_plans, Protection::kCounts);
+  const auto plan = make_eviction(state, asking, kFlavor, no_plans, Protection::kCounts).plan;
   return plan ? plan->victims : std::vector<JobId>{};
 }
 
