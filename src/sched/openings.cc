@@ -1,5 +1,6 @@
 #include "sched/openings.h"
 
+#include "base/assert.h"
 #include "sched/place.h"
 
 namespace artel::sched {
@@ -57,7 +58,7 @@ const Opening& Openings::of(const State& state, const Job& job, FlavorId flavor,
   const Key key{flavor,        ask.part.gpus, ask.part.cores, ask.part.memory, ask.part.ranks,
                 ask.exclusive, ask.queue,     ask.sharer,     ask.listed.get()};
   if (const auto known = places_.find(key); known != places_.end()) return all_[known->second];
-  if (all_.size() == kMostAsks) clear();
+  ARTEL_ASSERT(state.assumed == 0);
   places_.emplace(key, all_.size());
   const std::size_t nodes = state.nodes.size();
   Opening& made = all_.emplace_back(Opening{.number = ++last_number_,
@@ -85,6 +86,10 @@ void Openings::health_changed(const State& state, NodeIndex node) {
 void Openings::clear() {
   all_.clear();
   places_.clear();
+}
+
+void Openings::trim() {
+  if (all_.size() > kMostAsks) clear();
 }
 
 std::vector<NodeIndex> nodes_of(const State& state, const RankSet& ranks) {

@@ -74,13 +74,15 @@ struct Opening {
 
 class Openings {
  public:
-  /// Of a part of the job. Valid until the next call that is not const. O(nodes) for the first who
-  /// asks.
+  /// Of a part of the job. Stays until the next clear() or trim(). O(nodes) for the first who asks,
+  /// which may not be while victims are assumed gone.
   const Opening& of(const State& state, const Job& job, FlavorId flavor, const Part& part);
   /// What is on the node is another now. O(asks).
   void changed(const State& state, NodeIndex node);
   void health_changed(const State& state, NodeIndex node);
   void clear();
+  /// Forgets all where many have asked. Not in the middle of anything.
+  void trim();
 
  private:
   using Key = std::tuple<FlavorId, std::int64_t, std::int64_t, std::int64_t, std::uint32_t, bool,

@@ -42,9 +42,12 @@ std::int64_t most_in_domain(const State& state, const std::vector<std::uint32_t>
   }
   std::vector<std::int64_t> in_domain(std::max<std::size_t>(state.blocks.size(), 1));
   for (std::size_t leaf = 0; leaf < in_leaf.size(); ++leaf) {
-    const std::uint32_t block = state.nodes[state.leaves[leaf].front()].block;
-    const std::size_t domain = request.locality == Locality::kBlock ? block : 0;
-    in_domain[domain] += std::int64_t{in_leaf[leaf] / segment} * segment;
+    const std::int64_t whole = std::int64_t{in_leaf[leaf] / segment} * segment;
+    if (request.locality != Locality::kBlock) {
+      in_domain.front() += whole;
+      continue;
+    }
+    for (const std::uint32_t block : state.blocks_of_leaf[leaf]) in_domain[block] += whole;
   }
   return std::ranges::max(in_domain);
 }

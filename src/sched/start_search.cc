@@ -1,7 +1,6 @@
 #include "sched/start_search.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace artel::sched {
 
@@ -23,8 +22,10 @@ StartSearch::StartSearch(const State& state, const Job& job, const std::vector<V
 std::optional<Planned> StartSearch::run(const std::vector<Time>& times) {
   for (auto time = times.begin(); time != times.end();) {
     advance(*time);
+    bool may_fit_any = false;
     for (const Variant& variant : allowed_) {
       if (!may_fit(variant)) continue;
+      may_fit_any = true;
       if (auto shares = place_at(variant, *time)) {
         return Planned{.job = &job_,
                        .start = *time,
@@ -32,9 +33,13 @@ std::optional<Planned> StartSearch::run(const std::vector<Time>& times) {
                        .shares = std::move(*shares)};
       }
     }
+    ++time;
+    // Enough nodes for each part are not always a place for all: which of them a part gets (P3)
+    // may be different after any end.
+    if (may_fit_any) continue;
     const auto next = next_change();
     if (!next) return std::nullopt;
-    time = std::max(std::next(time), std::ranges::lower_bound(times, *next));
+    time = std::max(time, std::ranges::lower_bound(times, *next));
   }
   return std::nullopt;
 }

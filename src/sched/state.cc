@@ -72,7 +72,9 @@ void add_nodes(State& state, const Setup& setup) {
   for (std::uint32_t i = 0; i < state.by_name.size(); ++i) state.nodes[state.by_name[i]].rank = i;
   state.leaves.resize(leaves);
   state.blocks.resize(blocks);
+  state.blocks_of_leaf.resize(leaves);
   for (const NodeIndex i : state.by_name) {
+    state.blocks_of_leaf[state.nodes[i].leaf].insert(state.nodes[i].block);
     state.leaves[state.nodes[i].leaf].push_back(i);
     state.blocks[state.nodes[i].block].push_back(i);
   }

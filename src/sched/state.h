@@ -178,6 +178,7 @@ struct State {
   std::vector<NodeIndex> by_name;
   std::vector<std::vector<NodeIndex>> leaves;  // members in the order of names
   std::vector<std::vector<NodeIndex>> blocks;
+  std::vector<std::set<std::uint32_t>> blocks_of_leaf;  // mostly one
   std::vector<Quota> quotas;
   Amounts capacity;                        // of nodes in service
   std::vector<NodeIndex> out_of_service;   // the others

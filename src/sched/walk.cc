@@ -26,6 +26,7 @@ class Walk {
         outlook_(state, plans_, evictable_) {}
 
   std::vector<Decision> run() {
+    state_.openings.trim();
     begin_slots(state_);
     start_claims();
     start_in_reservations();
@@ -66,6 +67,15 @@ class Walk {
 
   void note_change_on(const Job& job) {
     for (const Share& share : job.shares) releases_.changed(share.node.value);
+  }
+
+  /// Who is signalled on one node of a claim, or gives back licences, moves its start and with that
+  /// its end on all its nodes.
+  void note_change_on_claims() {
+    for (const JobId id : state_.active) {
+      const Job& job = state_.jobs.at(id);
+      if (job.stage == Stage::kClaiming) note_change_on(job);
+    }
   }
 
   /// The claim leaves the books and comes back as a run.
@@ -263,7 +273,7 @@ class Walk {
     hold(state_, job);
     job.wait = claim_wait(state_, job);
     book(state_, job, 1);
-    note_change_on(job);
+    note_change_on_claims();
     evictable_.claimed(job);
     answers_.clear();
     hopeless_.clear();
@@ -310,6 +320,8 @@ class Walk {
     const Planned& kept = plans_.add(std::move(*plan));
     if (kept.end) add_end(*kept.end);
     for (const Share& share : kept.shares) releases_.planned(share.node.value);
+    // Room that waits for somebody in its grace is no plan of victims (V3); now it may be taken.
+    if (!state_.signalled.empty()) answers_.clear();
     if (!job.array) return;
     take_slot(state_, job);
     line_->changed(job.queue);
