@@ -123,16 +123,6 @@ void keep_only_standard_streams() {
   execute(plan);
 }
 
-/// Copying the daemon's page tables, and each page that it writes meanwhile, would cost more than
-/// all else. So the child runs in the daemon's memory until it executes the program: it writes
-/// nothing but its stack and errno, and while signals are blocked no handler runs there. The
-/// function returns twice, so it has nothing of its own that could change in between.
-[[gnu::noinline]] pid_t start_child(const ChildPlan& plan) {
-  const pid_t pid = ::vfork();
-  if (pid == 0) run_child(plan);
-  return pid;
-}
-
 }  // namespace
 
 Result<RankProcess> start_rank(const RankLaunch& launch) {
@@ -150,7 +140,8 @@ Result<RankProcess> start_rank(const RankLaunch& launch) {
                  .parent = ::getpid()};
   for (const std::string& path : launch.candidates) plan.candidates.push_back(path.c_str());
   const BlockedSignals blocked;
-  out.pid = start_child(plan);
+  out.pid = ::fork();
+  if (out.pid == 0) run_child(plan);
   if (out.pid < 0) {
     return fail(ErrorCode::kLaunch,
                 fmt::format("cannot start a process: {}", std::strerror(errno)));
