@@ -42,6 +42,10 @@ class Search {
     const bool any_own = std::ranges::any_of(victims_.all(), is_own);
     const bool any_other = !std::ranges::all_of(victims_.all(), is_own);
     count_decides_ = count_decides();
+    // Openings know of nobody who is assumed gone, so they are made before.
+    for (const Part& part : parts_of(*job_.request, variant_.size)) {
+      static_cast<void>(state_.openings.of(state_, job_, variant_.flavor, part));
+    }
     for (const Step step : {Step::kOthers, Step::kOwn, Step::kBoth}) {
       if (step != Step::kOwn && !any_other) continue;  // also of both: as with its own only
       if (step != Step::kOthers && !any_own) continue;

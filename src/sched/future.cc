@@ -116,6 +116,11 @@ void Releases::bring_up_to_date(List& list, const Opening& opening) const {
   list.by_time = std::move(all);
 }
 
+void Releases::trim() {
+  constexpr std::size_t kMostLists = 128;
+  if (lists_.size() > kMostLists) lists_.clear();
+}
+
 void Releases::changed(NodeIndex node) {
   for (auto& [number, list] : lists_) {
     list.changed.push_back(node);

@@ -69,12 +69,23 @@ class Walk {
     for (const Share& share : job.shares) releases_.changed(share.node.value);
   }
 
-  /// Who is signalled on one node of a claim, or gives back licences, moves its start and with that
-  /// its end on all its nodes.
-  void note_change_on_claims() {
+  /// Who is signalled on a node of another claim, or has licences that it wants, moves its start
+  /// and with that its end on all its nodes.
+  void note_change_on_claims(const std::vector<JobId>& victims) {
+    bool any_licences = false;
+    for (const JobId id : victims) {
+      const Job& victim = state_.jobs.at(id);
+      any_licences = any_licences || !victim.request->licences.empty();
+      for (const Share& share : victim.shares) {
+        for (const Holder& holder : state_.nodes[share.node.value].holders) {
+          if (holder.job->stage == Stage::kClaiming) note_change_on(*holder.job);
+        }
+      }
+    }
+    if (!any_licences) return;
     for (const JobId id : state_.active) {
       const Job& job = state_.jobs.at(id);
-      if (job.stage == Stage::kClaiming) note_change_on(job);
+      if (job.stage == Stage::kClaiming && !job.request->licences.empty()) note_change_on(job);
     }
   }
 
@@ -273,7 +284,8 @@ class Walk {
     hold(state_, job);
     job.wait = claim_wait(state_, job);
     book(state_, job, 1);
-    note_change_on_claims();
+    note_change_on(job);
+    note_change_on_claims(found.plan.victims);
     evictable_.claimed(job);
     answers_.clear();
     hopeless_.clear();
@@ -320,8 +332,6 @@ class Walk {
     const Planned& kept = plans_.add(std::move(*plan));
     if (kept.end) add_end(*kept.end);
     for (const Share& share : kept.shares) releases_.planned(share.node.value);
-    // Room that waits for somebody in its grace is no plan of victims (V3); now it may be taken.
-    if (!state_.signalled.empty()) answers_.clear();
     if (!job.array) return;
     take_slot(state_, job);
     line_->changed(job.queue);
@@ -390,6 +400,7 @@ class Walk {
   }
 
   std::optional<Planned> plan_start(const Job& job) {
+    releases_.trim();
     const std::vector<Variant> allowed = outlook_.allowed_variants(job);
     const Leaving leaving = leaving_for(job);
     const Beside beside{releases_, leaving};
