@@ -30,9 +30,9 @@ class Releases {
   /// For one ask. Nodes that never come free are left out.
   struct List {
     Ask ask;
-    std::vector<Release> by_time;                // ascending
+    std::vector<Release> by_time;                       // ascending
     std::vector<std::optional<std::vector<Gap>>> gaps;  // by node, as far as they are known
-    std::vector<NodeIndex> changed;              // of which by_time does not know yet
+    std::vector<NodeIndex> changed;                     // of which by_time does not know yet
   };
   /// For a part of the job. Stays where it is; by_time is up to date until a node changes. O(nodes
   /// log nodes) for the first who asks, O(nodes) after a change.

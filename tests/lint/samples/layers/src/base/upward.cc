@@ -1,4 +1,5 @@
-#include "model/noun.h"
-#include "base/missing.h"
 #include <sqlite3.h>
+
+#include "base/missing.h"
 #include "client.pb.h"
+#include "model/noun.h"
