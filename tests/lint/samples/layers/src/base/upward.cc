@@ -1,5 +1,4 @@
-#include <sqlite3.h>
-
-#include "base/missing.h"
-#include "client.pb.h"
 #include "model/noun.h"
+#include "base/missing.h"
+#include <sqlite3.h>
+#include "client.pb.h"

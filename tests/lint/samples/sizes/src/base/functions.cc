@@ -11,11 +11,13 @@ struct Point {
 };
 template <class T, typename U = std::vector<T>>
 int short_one(T a, int b) {
-  auto f = [&](int c) { return c; };
+  auto f = [&](int c) {
+    return c;
+  };
   return f(b);
 }
 constexpr int kTable[] = {
-    1,
+  1,
 };
 int long_one() {
   step(0);
@@ -90,6 +92,8 @@ int long_one() {
   step(69);
   return 0;
 }
-int many(int a, int b, int c, std::map<int, int> d, int e, int f, int g) { return a; }
+int many(int a, int b, int c, std::map<int, int> d, int e, int f, int g) {
+  return a;
+}
 }  // namespace artel
 // xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx

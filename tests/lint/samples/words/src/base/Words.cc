@@ -2,6 +2,6 @@
 // read from /work/main
 // fixes issue 12
 // TODO later
-int x;
+int x; 
 // scratch/work/here and trials are fine
 int y;
