@@ -154,6 +154,15 @@ std::vector<Gap> Releases::find_gaps(const Ask& ask, const Release& release) con
   return gaps;
 }
 
+Rooms rooms_at(const State& state, const Job& job, const Beside& beside, Time time) {
+  return {state,
+          {.from = time,
+           .end = end_of_run(job, time),
+           .sharer = sharer_of(state, job),
+           .leaving = &beside.leaving},
+          &beside.releases.plans()};
+}
+
 Timeline::Timeline(const State& state, const Job& job, FlavorId flavor, const Part& part,
                    const Beside& beside)
     : state_(state),
@@ -226,12 +235,7 @@ bool Timeline::is_plain(NodeIndex node) const {
 }
 
 bool Timeline::fits_at(NodeIndex node, Time time) const {
-  const Rooms rooms(state_,
-                    {.from = time,
-                     .end = end_of_run(job_, time),
-                     .sharer = sharer_of(state_, job_),
-                     .leaving = &beside_.leaving},
-                    &beside_.releases.plans());
+  const Rooms rooms = rooms_at(state_, job_, beside_, time);
   return is_candidate(state_, job_, flavor_, part_, node, rooms.at(node));
 }
 

@@ -66,6 +66,9 @@ struct Beside {
   const Leaving& leaving;
 };
 
+/// What is free for the job if it starts at that time.
+[[nodiscard]] Rooms rooms_at(const State& state, const Job& job, const Beside& beside, Time time);
+
 /// Which nodes take a part of a job for its time limit if it starts there, as time goes on: what
 /// ends makes room, what is planned or reserved takes it again.
 ///

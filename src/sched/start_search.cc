@@ -79,12 +79,7 @@ std::optional<std::vector<Share>> StartSearch::place_at(const Variant& variant, 
   RankSet ranks(state_.nodes.size());
   for (const Timeline& timeline : timelines(variant.flavor)) timeline.add_to(ranks);
   const std::vector<NodeIndex> among = nodes_of(state_, ranks);
-  const Rooms rooms(state_,
-                    {.from = time,
-                     .end = end_of_run(job_, time),
-                     .sharer = sharer_of(state_, job_),
-                     .leaving = &beside_.leaving},
-                    &beside_.releases.plans());
+  const Rooms rooms = rooms_at(state_, job_, beside_, time);
   return place(state_, job_, variant, rooms, {.domain = {}, .among = &among});
 }
 

@@ -192,8 +192,9 @@ class Walk {
       Outlook::Search search = outlook_.find_eviction(job);
       if (search.found) return claim(job, *search.found);
       job.wait = outlook_.first_reason(job);
-      if (alike)
+      if (alike) {
         answers_.insert_or_assign(*alike, Answer{job.wait, job.plans_before, search.room_comes});
+      }
     }
     if (lacks_only_room(job.wait.reason)) plan_if_due(job, alike);
   }

@@ -94,6 +94,7 @@ TEST_CASE("core and rules agree on times, dependencies and arrays", "[times]") {
   check_family(Family::kTimes);
 }
 TEST_CASE("core and rules agree on spares and swaps", "[spares]") { check_family(Family::kSpares); }
+TEST_CASE("core and rules agree on larger clusters", "[large]") { check_family(Family::kLarge); }
 TEST_CASE("core and rules agree on everything together", "[mixed]") {
   check_family(Family::kMixed);
 }

@@ -30,15 +30,19 @@ class Maker {
 
  private:
   [[nodiscard]] bool about(Family family) const {
+    if (family_ == Family::kLarge)
+      return family == Family::kEviction || family == Family::kPlacement;
     return family_ == family || family_ == Family::kMixed;
   }
+  [[nodiscard]] bool is_large() const { return family_ == Family::kLarge; }
   std::int64_t pick(std::uint64_t low, std::uint64_t high) {
     return static_cast<std::int64_t>(random_.between(low, high));
   }
   bool chance(std::uint64_t per_mille) { return random_.chance(per_mille); }
 
   void make_nodes() {
-    const auto leaves = about(Family::kPlacement) ? random_.between(1, 4) : random_.between(1, 2);
+    const std::uint64_t most_leaves = is_large() ? 7 : (about(Family::kPlacement) ? 4 : 2);
+    const auto leaves = random_.between(is_large() ? 3 : 1, most_leaves);
     const bool blocks = about(Family::kPlacement) && chance(300);
     const bool two_types = about(Family::kPlacement) && chance(300);
     has_cores_ = about(Family::kPlacement) && chance(200);
@@ -220,7 +224,8 @@ class Maker {
 
   void make_shape(Job& job) {
     Component& part = job.components.front();
-    part.nodes = chance(600) ? 1 : pick(1, std::min<std::uint64_t>(4, case_.nodes.size()));
+    const std::uint64_t most = is_large() ? 9 : 4;
+    part.nodes = chance(600) ? 1 : pick(1, std::min<std::uint64_t>(most, case_.nodes.size()));
     part.gpus = case_.nodes.front().gpus;
     if (chance(about(Family::kPlacement) ? 400 : 150)) {
       part.gpus = pick(1, static_cast<std::uint64_t>(part.gpus));
@@ -235,7 +240,9 @@ class Maker {
     if (part.nodes % 2 == 0 && !job.min_nodes && chance(250)) job.segment = 2;
     job.exclusive = job.exclusive || chance(100);
     if (job.segment == 1 && !job.min_nodes && chance(100)) {
-      job.components.push_back({.nodes = 1, .gpus = 2, .cpus = has_cores_ ? 2 : 0});
+      job.components.push_back({.nodes = is_large() ? pick(1, 3) : 1,
+                                .gpus = is_large() ? pick(1, 4) : 2,
+                                .cpus = has_cores_ ? (is_large() ? pick(1, 16) : 2) : 0});
     }
   }
 
@@ -409,7 +416,7 @@ class Maker {
   void add(Minute t, Fact fact) { case_.timeline.push_back({t, std::move(fact)}); }
 
   void make_timeline() {
-    const auto jobs = static_cast<std::size_t>(random_.between(2, 14));
+    const auto jobs = static_cast<std::size_t>(random_.between(2, is_large() ? 40 : 14));
     Minute now = 0;
     for (std::size_t i = 0; i < jobs; ++i) {
       make_other_fact(now, i);

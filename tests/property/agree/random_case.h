@@ -19,12 +19,13 @@ enum class Family : std::uint8_t {
   kShares,    // shares of GPUs, whole devices beside them, cores and memory by share, whole nodes
   kFeatures,  // features and lists of nodes, refusals, failures
   kSpares,    // spares of jobs, queues and teams, failures
-  kTimes      // held jobs, begin times, deadlines, dependencies, arrays, licenses
+  kTimes,     // held jobs, begin times, deadlines, dependencies, arrays, licenses
+  kLarge      // evictions and placement on more nodes, with more jobs and larger components
 };
 inline constexpr Family kFamilies[] = {Family::kQuota,  Family::kEviction,     Family::kPlacement,
                                        Family::kFair,   Family::kReservations, Family::kFailures,
                                        Family::kMixed,  Family::kShares,       Family::kFeatures,
-                                       Family::kSpares, Family::kTimes};
+                                       Family::kSpares, Family::kTimes,        Family::kLarge};
 
 /// The same seed gives the same case.
 scenario::Case random_case(Family family, std::uint64_t seed);
