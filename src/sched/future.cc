@@ -43,11 +43,9 @@ std::optional<Release> release_of(const State& state, const Opening& opening, No
   return Release{*first, node};
 }
 
-/// By time, then by name.
-void sort_releases(const State& state, std::vector<Release>& releases) {
-  std::ranges::sort(releases, {}, [&](const Release& one) {
-    return std::tuple(one.from, state.nodes[one.node].rank);
-  });
+/// The order of releases: by time, then by name.
+auto order_of(const State& state) {
+  return [&](const Release& one) { return std::tuple(one.from, state.nodes[one.node].rank); };
 }
 
 /// Ascending: when work, plans and reservations on the node begin or end, from its release on.
@@ -86,7 +84,7 @@ Releases::List& Releases::of(const Job& job, FlavorId flavor, const Part& part) 
     for (NodeIndex node = 0; node < state_.nodes.size(); ++node) {
       if (const auto one = release_of(state_, opening, node, ends)) list.by_time.push_back(*one);
     }
-    sort_releases(state_, list.by_time);
+    std::ranges::sort(list.by_time, {}, order_of(state_));
   } else if (!list.changed.empty()) {
     bring_up_to_date(list, opening);
   }
@@ -106,13 +104,11 @@ void Releases::bring_up_to_date(List& list, const Opening& opening) const {
   list.changed.clear();
   std::erase_if(list.by_time,
                 [&](const Release& one) { return stale.has(state_.nodes[one.node].rank); });
-  sort_releases(state_, fresh);
+  std::ranges::sort(fresh, {}, order_of(state_));
   std::vector<Release> all;
   all.reserve(list.by_time.size() + fresh.size());
-  const auto key = [&](const Release& one) {
-    return std::tuple(one.from, state_.nodes[one.node].rank);
-  };
-  std::ranges::merge(list.by_time, fresh, std::back_inserter(all), {}, key, key);
+  std::ranges::merge(list.by_time, fresh, std::back_inserter(all), {}, order_of(state_),
+                     order_of(state_));
   list.by_time = std::move(all);
 }
 

@@ -13,6 +13,7 @@
 #include "sched/checks.h"
 #include "sched/explain.h"
 #include "sched/line.h"
+#include "sched/quota_change.h"
 #include "sched/shares.h"
 #include "sched/spares.h"
 #include "sched/state.h"
@@ -206,12 +207,7 @@ void Scheduler::set_priority(Time now, JobId id, std::int32_t priority) {
 
 void Scheduler::change(Time now, QuotaId id, const QuotaChange& change) {
   advance(*state_, now);
-  QuotaFacts& facts = state_->at(id).facts;
-  if (change.guarantee) facts.guarantee = change.guarantee;
-  if (change.limit) facts.limit = *change.limit;
-  if (change.borrow) facts.borrow = *change.borrow;
-  if (change.lend) facts.lend = *change.lend;
-  if (change.weight) facts.weight = *change.weight;
+  apply(change, state_->at(id).facts);
   derive_tree(*state_);
 }
 

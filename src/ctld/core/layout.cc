@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "model/resources.h"
+#include "sched/quota_change.h"
 
 namespace artel::ctld {
 namespace {
@@ -139,12 +140,7 @@ sched::QuotaChange Layout::change_to(const QuotaTerms& terms) const {
 }
 
 void Layout::changed(QuotaId quota, const sched::QuotaChange& change) {
-  QuotaFacts& facts = setup_.tree.at(quota.value);
-  if (change.guarantee) facts.guarantee = change.guarantee;
-  if (change.limit) facts.limit = *change.limit;
-  if (change.borrow) facts.borrow = *change.borrow;
-  if (change.lend) facts.lend = *change.lend;
-  if (change.weight) facts.weight = *change.weight;
+  apply(change, setup_.tree.at(quota.value));
 }
 
 sched::Amounts Layout::amounts(const QuotaAmounts& of) const {
