@@ -9,7 +9,7 @@
 #include "sched/books.h"
 #include "sched/future.h"
 #include "sched/waiting.h"
-#include "unit/sched/bed.h"
+#include "unit/sched/running.h"
 
 using namespace artel;
 using namespace artel::sched;
@@ -94,7 +94,7 @@ class Site {
  private:
   static Setup setup() {
     Setup setup = cluster(kNodes);
-    setup.nodes[1].shared = setup.nodes[5].shared = true;
+    setup.nodes[1].shared = setup.nodes[3].shared = setup.nodes[5].shared = true;
     setup.policy.share_between = ShareBetween::kUser;
     return setup;
   }
@@ -198,5 +198,35 @@ TEST_CASE("a timeline has the nodes that take the job's part all through its lim
       book.add(plans.emplace_back(std::move(*plan)));
       for (const Share& share : plans.back().shares) releases.planned(share.node.value);
     }
+  }
+}
+
+TEST_CASE("on shared nodes it has to be the same devices all through the limit", "[future]") {
+  Setup setup = cluster(1);
+  setup.nodes.front().shared = true;
+  State state(setup, at_minute(0));
+  Job& early = running_job(state, job(1, QuotaId{0}, 1, 4), {0});
+  take_off(state, early, 0);
+  early.shares = {{.node = NodeId{0}, .gpus = 4 * kGpu, .devices = 0x0f}};
+  early.limit_end = at_minute(8);
+  hold(state, early);
+  PlanBook book(1);
+  const Job& later = waiting_job(state, job(2, QuotaId{0}, 1, 4));
+  const Planned plan{.job = &later,
+                     .start = at_minute(8),
+                     .end = at_minute(12),
+                     .shares = {{.node = NodeId{0}, .gpus = 4 * kGpu, .devices = 0xf0}}};
+  book.add(plan);
+  Releases releases(state, book);
+  const Leaving nobody;
+  JobFacts facts = job(3, QuotaId{0}, 1, 4);
+  facts.request.limit = std::chrono::minutes{6};
+  const Job& asks = waiting_job(state, facts);
+  const Beside beside{releases, nobody};
+  Timeline timeline(state, asks, kFlavor, asks.request->parts.front(), beside);
+  for (const auto& [minute, fits] : {std::pair(2, 1), {3, 0}, {7, 0}, {8, 1}}) {
+    CAPTURE(minute);
+    timeline.advance(at_minute(minute));
+    CHECK(timeline.most() == fits);  // four devices are free at every instant
   }
 }
