@@ -11,7 +11,7 @@ namespace artel::ctld {
 /// Held until the end of its life or of the process, however that comes.
 class LockFile {
  public:
-  /// Error: kStorage naming the process that holds it.
+  /// Error: kStorage naming the process that holds it, its host and since when.
   static Result<LockFile> take(const std::filesystem::path& path);
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;

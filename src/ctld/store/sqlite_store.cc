@@ -1,19 +1,18 @@
 #include "ctld/store/sqlite_store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/statfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <optional>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include "base/assert.h"
+#include "ctld/store/backup.h"
+#include "ctld/store/files.h"
 #include "ctld/store/loader.h"
 #include "ctld/store/lock_file.h"
 #include "ctld/store/rows.h"
@@ -51,30 +50,10 @@ constexpr std::string_view kWriteClaim =
 
 std::int64_t number(JobId job) { return static_cast<std::int64_t>(job.value); }
 
-std::unexpected<Error> failed(const std::filesystem::path& path, std::string_view what) {
-  const int error = errno;
-  return fail(ErrorCode::kStorage, fmt::format("store {}: {}: {}", path.string(), what,
-                                               std::generic_category().message(error)));
-}
-
-/// A new file has to survive a power cut as much as what is written into it.
-Result<> sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return failed(folder, "cannot open the folder");
-  const int code = fsync(descriptor);
-  close(descriptor);
-  if (code != 0) return failed(folder, "cannot sync the folder");
-  return {};
-}
-
-std::filesystem::path folder_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 Result<> check_file_system(const std::filesystem::path& path) {
   struct statfs status{};
   if (statfs(folder_of(path).c_str(), &status) != 0)
-    return failed(path, "cannot look at its folder");
+    return file_failed(path, "cannot look at its folder");
   const auto name = network_file_system(static_cast<std::uint32_t>(status.f_type));
   if (name.empty()) return {};
   return fail(
@@ -82,16 +61,6 @@ Result<> check_file_system(const std::filesystem::path& path) {
       fmt::format("store {}: it would lie on a network file system ({}), whose locks cannot "
                   "be relied on; name a folder on a local disk",
                   path.string(), name));
-}
-
-/// Makes the empty file, readable by its owner only: it holds scripts and environments of all
-/// users.
-Result<> create_file(const std::filesystem::path& path) {
-  constexpr mode_t kOwnerOnly = 0600;
-  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
-  if (descriptor < 0) return failed(path, "cannot make the file");
-  close(descriptor);
-  return sync_folder(folder_of(path));
 }
 
 Result<StoreKind> look_at(const std::filesystem::path& path) {
@@ -114,6 +83,20 @@ Result<> make_place(const std::filesystem::path& path, bool first_start) {
     return fail(ErrorCode::kStorage, fmt::format("cannot make folder {}: {}",
                                                  folder_of(path).string(), error.message()));
   return {};
+}
+
+/// The way back from an upgrade is the copy that was made and read before it.
+Result<> upgrade(sql::Database& database) {
+  const auto version = database.word("SELECT value FROM meta WHERE key = 'schema_version'");
+  if (!version) return fail(version);
+  const std::filesystem::path copy =
+      fmt::format("{}.version-{}", database.path().string(), *version);
+  if (auto done = copy_store(database.path(), copy); !done)
+    return fail(done.error().code,
+                fmt::format("{}; the store has version {} and was left as it is, since no copy of "
+                            "it could be made before bringing it up to version {}",
+                            done.error().text, *version, kSchemaVersion));
+  return upgrade_schema(database);
 }
 
 }  // namespace
@@ -407,7 +390,7 @@ Result<std::unique_ptr<SqliteStore>> open_store(const std::filesystem::path& pat
   if (!lock) return fail(lock);
   std::error_code error;
   if (!std::filesystem::exists(path, error))
-    if (auto done = create_file(path); !done) return fail(done);
+    if (auto done = create_private_file(path); !done) return fail(done);
   const auto kind = look_at(path);
   if (!kind) return fail(kind);
   if (*kind == StoreKind::kEmpty && !options.first_start)
@@ -425,7 +408,7 @@ Result<std::unique_ptr<SqliteStore>> open_store(const std::filesystem::path& pat
   if (*kind == StoreKind::kEmpty)
     if (auto done = create_schema(**database); !done) return fail(done);
   if (*kind == StoreKind::kOlder)
-    if (auto done = upgrade_schema(**database); !done) return fail(done);
+    if (auto done = upgrade(**database); !done) return fail(done);
   return std::unique_ptr<SqliteStore>(new SqliteStore(
       std::make_unique<SqliteStore::Impl>(std::move(*database), std::move(*lock), options)));
 }

@@ -1,7 +1,9 @@
 """What was acknowledged stays, whatever happens to the controller and its state."""
 
+import json
 import os
 import re
+import time
 
 import case
 from processes import wait_for
@@ -78,7 +80,32 @@ class DurabilityTest(case.BedCase):
                                    self.bed.daemon_environment())
         twin.start()
         self.assertNotEqual(twin.wait_exit(20), 0)
+        self.assertRegex(twin.text(), rf"in use by process {self.bed.ctld.pid} on host \S+ since 20\S+Z")
         self.assertEqual(self.bed.artel("queue").returncode, 0)
+
+    def test_a_second_controller_takes_over_within_ten_seconds(self):
+        runs = self.bed.submit("-t", "5m", "--", "/bin/sleep", "300")
+        self.bed.wait_state(runs, {"RUNNING"})
+        before = self.bed.processes_of(runs)
+        first = self.bed.ctld
+        twin = type(first)("twin", first.command, self.bed.folder / "log" / "twin", self.bed.daemon_environment())
+        self.addCleanup(setattr, self.bed, "ctld", first)
+        self.addCleanup(twin.kill)
+        waiting = self.bed.popen("queue", "--json")  # has found the first
+        waiting.communicate(timeout=30)
+        first.kill()
+        asked = self.bed.popen("queue", "--json")  # finds nobody and tries again
+        self.bed.ctld = twin
+        begin = time.monotonic()
+        twin.start()
+        out, err = asked.communicate(timeout=30)
+        self.assertEqual(asked.returncode, 0, err)
+        self.assertEqual([job["job"] for job in json.loads(out)["jobs"]], [runs])
+        self.bed.wait_nodes_up()
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual(self.bed.processes_of(runs), before)
+        self.assertEqual(self.bed.state(runs), "RUNNING")
+        twin.stop()
 
     def test_an_agent_with_a_wrong_key_gets_no_work(self):
         node = self.bed.nodes[0]

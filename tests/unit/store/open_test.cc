@@ -47,6 +47,14 @@ std::string ask(const std::filesystem::path& file, const std::string& query) {
   return answer;
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  REQUIRE(gethostname(name.data(), name.size() - 1) == 0);
+  return name.data();
+}
+
+std::string later_version() { return std::to_string(kSchemaVersion + 1); }
+
 }  // namespace
 
 TEST_CASE("a missing store is an error unless a first start is asked for by name") {
@@ -102,10 +110,15 @@ TEST_CASE("durability that cannot be had is an error") {
   CHECK(has(done.error().text, "write-ahead log is needed"));
 }
 
-TEST_CASE("a second controller on the same store is refused with the first one's process") {
+TEST_CASE(
+    "a second controller on the same store is refused with the first one's process, host and "
+    "time") {
   const Folder folder;
   const auto store = open_new(folder.file());
-  CHECK(has(refusal(folder.file()), "in use by process " + std::to_string(getpid())));
+  const std::string error = refusal(folder.file());
+  CHECK(has(error, "in use by process " + std::to_string(getpid()) + " on host " + host_name() +
+                       " since 20"));
+  CHECK(has(error, folder.file().string() + ".lock"));
 }
 
 TEST_CASE("a controller that is gone leaves no lock behind") {
@@ -118,11 +131,11 @@ TEST_CASE("a controller that is gone leaves no lock behind") {
 TEST_CASE("a store of a later version is refused and left untouched") {
   const Folder folder;
   open_new(folder.file());
-  tamper(folder.file(), "UPDATE meta SET value = '3' WHERE key = 'schema_version';");
+  tamper(folder.file(), "UPDATE meta SET value = '" + later_version() + "';");
   const std::string before = bytes_of(folder.file());
   const std::string error = refusal(folder.file(), true);
-  CHECK(has(error, "version 3"));
-  CHECK(has(error, "reads versions up to 2"));
+  CHECK(has(error, "version " + later_version()));
+  CHECK(has(error, "reads versions up to " + std::to_string(kSchemaVersion)));
   CHECK(bytes_of(folder.file()) == before);
 }
 
@@ -131,10 +144,9 @@ TEST_CASE("a store of a later version keeps what its log holds") {
   open_new(folder.file());
   sqlite3* later = nullptr;
   REQUIRE(sqlite3_open(folder.file().c_str(), &later) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(later,
-                       "PRAGMA wal_autocheckpoint = 0;"
-                       "UPDATE meta SET value = '3' WHERE key = 'schema_version';",
-                       nullptr, nullptr, nullptr) == SQLITE_OK);
+  const std::string change =
+      "PRAGMA wal_autocheckpoint = 0; UPDATE meta SET value = '" + later_version() + "';";
+  REQUIRE(sqlite3_exec(later, change.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   // As a crash leaves it: copies of the files while the log is not yet moved into the store.
   const Folder copy;
   for (const char* suffix : {"", "-wal"})
@@ -143,7 +155,7 @@ TEST_CASE("a store of a later version keeps what its log holds") {
   const std::string store_before = bytes_of(copy.file());
   const std::string log_before = bytes_of(copy.file().string() + "-wal");
   REQUIRE_FALSE(log_before.empty());
-  CHECK(has(refusal(copy.file()), "version 3"));
+  CHECK(has(refusal(copy.file()), "version " + later_version()));
   CHECK(bytes_of(copy.file()) == store_before);
   CHECK(bytes_of(copy.file().string() + "-wal") == log_before);
 }

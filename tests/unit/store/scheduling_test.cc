@@ -1,6 +1,4 @@
-// What the store keeps for the scheduling core, and a store of the version before it.
-#include "ctld/store/reader.h"
-#include "ctld/store/schema.h"
+// What the store keeps for the scheduling core.
 #include "support.h"
 
 using namespace artel;
@@ -89,27 +87,4 @@ TEST_CASE("what teams have used is added up where it is asked for") {
   (*store)->set_node_names({"n0", "n1", "n2"});
   CHECK(load(**store).used_gpu_ms ==
         std::map<std::string, double>{{job.spec->team, 2.0 * 1000 * 10'000}});
-}
-
-TEST_CASE("a store of version 1 is brought up to date with all that it holds") {
-  const Folder folder;
-  {
-    auto database = sql::Database::open(folder.file(), sql::Access::kCreate);
-    REQUIRE(database);
-    REQUIRE(create_schema(**database, 1));
-  }
-  tamper(folder.file(),
-         "INSERT INTO node (name, boot_id, strikes, drained, drain_reason) "
-         "VALUES ('n1', 'b', 2, 1, 'broken fan');");
-  CHECK_FALSE(open_reader(folder.file()));
-  auto store = open_store(folder.file(), {});
-  REQUIRE(store);
-  (*store)->set_node_names({"n0", "n1", "n2"});
-  const StoredState state = load(**store);
-  REQUIRE(state.nodes.size() == 1);
-  CHECK(state.nodes[0].drain_reason == "broken fan");
-  commit(**store, {JobRow{a_job(1), true}});
-  CHECK(open_reader(folder.file()));
-  store->reset();
-  CHECK(load(*open_new(folder.file())).jobs.size() == 1);
 }
