@@ -88,16 +88,11 @@ class DurabilityTest(case.BedCase):
         self.bed.wait_state(runs, {"RUNNING"})
         before = self.bed.processes_of(runs)
         first = self.bed.ctld
-        twin = type(first)("twin", first.command, self.bed.folder / "log" / "twin", self.bed.daemon_environment())
-        self.addCleanup(setattr, self.bed, "ctld", first)
-        self.addCleanup(twin.kill)
-        waiting = self.bed.popen("queue", "--json")  # has found the first
-        waiting.communicate(timeout=30)
+        self.bed.ctld = type(first)("twin", first.command, self.bed.folder / "log" / "twin", self.bed.daemon_environment())
         first.kill()
         asked = self.bed.popen("queue", "--json")  # finds nobody and tries again
-        self.bed.ctld = twin
         begin = time.monotonic()
-        twin.start()
+        self.bed.ctld.start()
         out, err = asked.communicate(timeout=30)
         self.assertEqual(asked.returncode, 0, err)
         self.assertEqual([job["job"] for job in json.loads(out)["jobs"]], [runs])
@@ -105,7 +100,6 @@ class DurabilityTest(case.BedCase):
         self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual(self.bed.processes_of(runs), before)
         self.assertEqual(self.bed.state(runs), "RUNNING")
-        twin.stop()
 
     def test_an_agent_with_a_wrong_key_gets_no_work(self):
         node = self.bed.nodes[0]
