@@ -97,9 +97,8 @@ Result<OpenStore> open_all(const config::SiteConfig& site, bool first_start) {
   auto state = out.store->load();
   if (!state) return fail(state);
   out.state = std::move(*state);
-  for (const std::string& sentence : out.store->set_aside()) {
-    spdlog::error("set aside: {}", sentence);
-  }
+  for (const SetAside& one : out.store->set_aside())
+    spdlog::error("set aside: {} {}: {}", one.kind, one.name, one.why);
   for (std::size_t i = 0; i < kReaders; ++i) {
     auto reader = open_reader(path);
     if (!reader) return fail(reader);

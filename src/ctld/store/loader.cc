@@ -14,6 +14,8 @@
 namespace artel::ctld {
 namespace {
 
+constexpr const char* kUnreadNode = "its record in the store cannot be read";
+
 /// SQLite found a damaged page, as opposed to a disk that cannot be read.
 bool is_damage(const sql::Database& database) {
   constexpr int kPrimary = 0xff;
@@ -31,8 +33,14 @@ Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
   state.last_job = JobId{static_cast<std::uint64_t>(*last)};
   if (auto done = load_jobs(state); !done) return fail(done);
   if (auto done = load_nodes(state); !done) return fail(done);
-  if (auto done = load_past(state); !done) return fail(done);
-  if (auto done = load_claims(state); !done) return fail(done);
+  if (auto done = tolerate(load_past(state), "past", "use above guarantees",
+                           "what could not be read counts as nothing and orders no borrower");
+      !done)
+    return fail(done);
+  if (auto done = tolerate(load_claims(state), "claim", "nodes that are freed for jobs",
+                           "those that could not be read are planned again");
+      !done)
+    return fail(done);
   if (count_used)
     if (auto done = load_used(state); !done) return fail(done);
   if (auto done = load_tokens(state, token_memory); !done) return fail(done);
@@ -46,17 +54,10 @@ Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
 }
 
 Result<> Loader::load_jobs(StoredState& state) {
-  std::vector<JobId> ids;
-  {
-    auto query = database_.prepare("SELECT id FROM job WHERE final = 0 ORDER BY id");
-    if (!query) return fail(query);
-    auto done = for_each_row(*query, [&](Fields& fields) {
-      ids.emplace_back(static_cast<std::uint64_t>(fields.integer()));
-    });
-    if (!done) return done;
-  }
+  const auto ids = live_ids();
+  if (!ids) return fail(ids);
   // One by one, so that a damaged page costs the jobs on it and no others.
-  for (const JobId id : ids) {
+  for (const JobId id : *ids) {
     Job job;
     const auto loaded = load_job(id, job);
     if (!loaded && !is_damage(database_)) return fail(loaded);
@@ -65,9 +66,28 @@ Result<> Loader::load_jobs(StoredState& state) {
       continue;
     }
     state.unreadable.push_back(id);
-    if (!loaded) set_aside_.push_back(fmt::format("job {}: {}", id.value, loaded.error().text));
+    if (!loaded) set_aside_.push_back({"job", std::to_string(id.value), loaded.error().text});
   }
   return {};
+}
+
+Result<std::vector<JobId>> Loader::live_ids() {
+  auto ids = ids_by("SELECT id FROM job WHERE final = 0 ORDER BY id");
+  if (ids || !is_damage(database_)) return ids;
+  set_aside_.push_back({"index", "job_active",
+                        ids.error().text + "; the jobs were looked for in their table instead"});
+  return ids_by("SELECT id FROM job NOT INDEXED WHERE final = 0 ORDER BY id");
+}
+
+Result<std::vector<JobId>> Loader::ids_by(std::string_view query) {
+  std::vector<JobId> ids;
+  auto statement = database_.prepare(query);
+  if (!statement) return fail(statement);
+  auto done = for_each_row(*statement, [&](Fields& fields) {
+    ids.emplace_back(static_cast<std::uint64_t>(fields.integer()));
+  });
+  if (!done) return fail(done);
+  return ids;
 }
 
 Result<bool> Loader::load_job(JobId id, Job& job) {
@@ -82,7 +102,7 @@ Result<bool> Loader::load_job(JobId id, Job& job) {
     if (!row) return fail(row);
     if (!*row) {
       set_aside_.push_back(
-          fmt::format("job {}: it is in an index, but not in its table", id.value));
+          {"job", std::to_string(id.value), "it is in an index, but not in its table"});
       return false;
     }
     auto spec = wire::decode_spec(query->text(0));
@@ -103,7 +123,7 @@ Result<bool> Loader::load_job(JobId id, Job& job) {
     complaint = std::move(*attempt);
   }
   if (complaint.empty()) return true;
-  set_aside_.push_back(fmt::format("job {}: {}", id.value, complaint));
+  set_aside_.push_back({"job", std::to_string(id.value), complaint});
   return false;
 }
 
@@ -138,25 +158,58 @@ bool Loader::map_nodes(Attempt& attempt, const std::vector<std::string>& names, 
 }
 
 Result<> Loader::load_nodes(StoredState& state) {
-  auto query = database_.prepare(
-      "SELECT name, boot_id, strikes, drained, drain_reason FROM node ORDER BY name");
-  if (!query) return fail(query);
-  return for_each_row(*query, [&](Fields& fields) {
+  Result<> done;
+  {
+    auto query = database_.prepare(
+        "SELECT name, boot_id, strikes, drained, drain_reason FROM node ORDER BY name");
+    if (!query) return fail(query);
+    done = for_each_row(*query, [&](Fields& fields) { read_node(fields, state); });
+  }
+  if (done || !is_damage(database_)) return done;
+  set_aside_.push_back({"node", "", done.error().text + "; nodes without a record are drained"});
+  drain_unread(state);
+  return {};
+}
+
+// Not knowing whether it was drained, a node counts as drained.
+void Loader::read_node(Fields& fields, StoredState& state) {
+  NodeRow node;
+  node.name = fields.text();
+  node.boot_id = fields.text();
+  node.strikes = fields.number<std::uint32_t>("strikes");
+  node.drained = fields.flag();
+  node.drain_reason = fields.text();
+  if (!fields.complaint().empty()) {
+    set_aside_.push_back({"node", node.name, fields.complaint()});
+    node.strikes = 0;
+    node.drained = true;
+    node.drain_reason = kUnreadNode;
+  }
+  state.nodes.push_back(std::move(node));
+}
+
+void Loader::drain_unread(StoredState& state) {
+  const std::size_t read = state.nodes.size();
+  for (const auto& [name, id] : nodes_) {
+    const auto is_it = [&name](const NodeRow& row) { return row.name == name; };
+    if (std::any_of(state.nodes.begin(), state.nodes.begin() + static_cast<std::ptrdiff_t>(read),
+                    is_it))
+      continue;
     NodeRow node;
-    node.name = fields.text();
-    node.boot_id = fields.text();
-    node.strikes = fields.number<std::uint32_t>("strikes");
-    node.drained = fields.flag();
-    node.drain_reason = fields.text();
-    if (!fields.complaint().empty()) {
-      // Not knowing whether it was drained, it counts as drained.
-      set_aside_.push_back(fmt::format("node {}: {}", node.name, fields.complaint()));
-      node.strikes = 0;
-      node.drained = true;
-      node.drain_reason = "its record in the store cannot be read";
-    }
+    node.name = name;
+    node.drained = true;
+    node.drain_reason = kUnreadNode;
     state.nodes.push_back(std::move(node));
-  });
+  }
+  std::ranges::sort(state.nodes, {}, &NodeRow::name);
+}
+
+Result<> Loader::tolerate(Result<> done, std::string_view kind, std::string_view name,
+                          std::string_view meaning) {
+  if (done || !is_damage(database_)) return done;
+  set_aside_.push_back(
+      {std::string(kind), std::string(name), fmt::format("{}; {}", done.error().text, meaning)});
+  return {};
 }
 
 Result<> Loader::load_past(StoredState& state) {
@@ -202,16 +255,43 @@ Result<> Loader::load_claims(StoredState& state) {
 }
 
 // In thousandths of GPUs, as the core counts; parts that came back earlier count until then.
+#define ARTEL_SELECT_USED                                                                         \
+  "SELECT job.team, sum(1000.0 * gpu_count * max(0, min(coalesce(n.ended_ms, a.ended_ms), "       \
+  "a.ended_ms) - a.allocated_ms)) FROM attempt a JOIN attempt_node n USING (job, task, attempt) " \
+  "JOIN job ON job.id = a.job WHERE a.ended_ms IS NOT NULL"
+
 Result<> Loader::load_used(StoredState& state) {
-  auto query = database_.prepare(
-      "SELECT job.team, sum(1000.0 * gpu_count * max(0, min(coalesce(n.ended_ms, a.ended_ms), "
-      "a.ended_ms) - a.allocated_ms)) FROM attempt a JOIN attempt_node n USING (job, task, attempt)"
-      " JOIN job ON job.id = a.job WHERE a.ended_ms IS NOT NULL GROUP BY job.team");
-  if (!query) return fail(query);
-  return for_each_row(*query, [&](Fields& fields) {
-    std::string team = fields.text();
-    state.used_gpu_ms.emplace(std::move(team), fields.real());
-  });
+  {
+    auto query = database_.prepare(ARTEL_SELECT_USED " GROUP BY job.team");
+    if (!query) return fail(query);
+    const auto done = for_each_row(*query, [&](Fields& fields) {
+      std::string team = fields.text();
+      state.used_gpu_ms.emplace(std::move(team), fields.real());
+    });
+    if (done || !is_damage(database_)) return done;
+    set_aside_.push_back({"usage", "budgets",
+                          done.error().text + "; attempts on damaged pages do not count in the "
+                                              "used part of budgets"});
+  }
+  state.used_gpu_ms.clear();
+  return load_used_by_job(state);
+}
+
+// A damaged page costs the jobs on it and no others.
+Result<> Loader::load_used_by_job(StoredState& state) {
+  const auto ids = ids_by("SELECT id FROM job NOT INDEXED ORDER BY id");
+  if (!ids) return fail(ids);
+  for (const JobId id : *ids) {
+    auto query = database_.prepare(ARTEL_SELECT_USED " AND a.job = ? GROUP BY job.team");
+    if (!query) return fail(query);
+    query->bind(static_cast<std::int64_t>(id.value));
+    const auto done = for_each_row(*query, [&](Fields& fields) {
+      std::string team = fields.text();
+      state.used_gpu_ms[std::move(team)] += fields.real();
+    });
+    if (!done && !is_damage(database_)) return done;
+  }
+  return {};
 }
 
 // Numbers follow time, so the walk back from the latest job ends at the first that is too old.
@@ -223,8 +303,8 @@ Result<> Loader::load_tokens(StoredState& state, Duration memory) {
   while (true) {
     const auto row = query->step();
     if (!row && is_damage(database_)) {
-      set_aside_.push_back(fmt::format("tokens of submissions before the last {}: {}",
-                                       state.tokens.size(), row.error().text));
+      set_aside_.push_back(
+          {"token", fmt::format("all but the last {}", state.tokens.size()), row.error().text});
       break;
     }
     if (!row) return fail(row);
@@ -236,13 +316,13 @@ Result<> Loader::load_tokens(StoredState& state, Duration memory) {
     token.job = JobId{fields.number<std::uint64_t>("id")};
     token.at = fields.time();
     if (!fields.complaint().empty()) {
-      set_aside_.push_back(fmt::format("token '{}': {}", token.token, fields.complaint()));
+      set_aside_.push_back({"token", token.token, fields.complaint()});
       continue;
     }
     // A time that cannot be true would end the walk before its end.
     if (token.at <= Time{}) {
       set_aside_.push_back(
-          fmt::format("token '{}': submitted at {} ms", token.token, to_ms(token.at)));
+          {"token", token.token, fmt::format("submitted at {} ms", to_ms(token.at))});
       continue;
     }
     if (!newest) newest = token.at;

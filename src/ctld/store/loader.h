@@ -2,11 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "ctld/core/store.h"
+#include "ctld/store/records.h"
+#include "ctld/store/rows.h"
 #include "ctld/store/sql.h"
 
 namespace artel::ctld {
@@ -16,7 +19,7 @@ namespace artel::ctld {
 class Loader {
  public:
   Loader(sql::Database& database, const std::unordered_map<std::string, NodeId>& nodes,
-         std::vector<std::string>& set_aside)
+         std::vector<SetAside>& set_aside)
       : database_(database), nodes_(nodes), set_aside_(set_aside) {}
 
   /// Tokens come back of the jobs submitted at most `token_memory` before the last one.
@@ -24,20 +27,28 @@ class Loader {
 
  private:
   Result<> load_jobs(StoredState& state);
+  Result<std::vector<JobId>> live_ids();
+  Result<std::vector<JobId>> ids_by(std::string_view query);
   /// False: set aside.
   Result<bool> load_job(JobId id, Job& job);
   Result<std::string> load_attempt(Job& job);
   /// False: one of its nodes is not configured.
   bool map_nodes(Attempt& attempt, const std::vector<std::string>& names, bool is_open);
   Result<> load_nodes(StoredState& state);
+  void read_node(Fields& fields, StoredState& state);
+  void drain_unread(StoredState& state);
+  /// Notes damage of a table from which a start may do without some rows; other errors stay.
+  Result<> tolerate(Result<> done, std::string_view kind, std::string_view name,
+                    std::string_view meaning);
   Result<> load_past(StoredState& state);
   Result<> load_claims(StoredState& state);
   Result<> load_used(StoredState& state);
+  Result<> load_used_by_job(StoredState& state);
   Result<> load_tokens(StoredState& state, Duration memory);
 
   sql::Database& database_;
   const std::unordered_map<std::string, NodeId>& nodes_;
-  std::vector<std::string>& set_aside_;
+  std::vector<SetAside>& set_aside_;
   std::vector<std::string> missing_nodes_;  // that attempts hold which have not ended
   std::string missing_example_;
 };

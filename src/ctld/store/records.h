@@ -36,6 +36,15 @@ struct HistoryFilter {
   std::uint32_t limit = 100;  // newest first
 };
 
+/// Something that a start could not read: its rows stay in the file and are left out of memory.
+struct SetAside {
+  std::string kind;  // "job", "node", "token", "past", "claim", "index", "usage"
+  std::string name;  // the job's number, the node's name, ...
+  std::string why;
+
+  bool operator==(const SetAside&) const = default;
+};
+
 enum class UsageBy : std::uint8_t { kTeam, kUser, kQueue, kNode, kDay };
 
 /// "team", "user", "queue", "node", "day"; nullopt for other words.

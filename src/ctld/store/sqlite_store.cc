@@ -123,7 +123,7 @@ class SqliteStore::Impl {
   Result<StoredState> load();
   Result<> commit(const std::vector<StoreWrite>& rows);
   Result<> idle();
-  [[nodiscard]] const std::vector<std::string>& set_aside() const { return set_aside_; }
+  [[nodiscard]] const std::vector<SetAside>& set_aside() const { return set_aside_; }
 
  private:
   Result<std::int64_t> next_incarnation();
@@ -154,7 +154,7 @@ class SqliteStore::Impl {
   std::vector<std::string> names_;
   std::unordered_map<std::string, NodeId> nodes_;
   const NameOf name_ = [this](NodeId node) -> const std::string& { return name_of(node); };
-  std::vector<std::string> set_aside_;
+  std::vector<SetAside> set_aside_;
   /// Latest attempts as written: of a gang of 500 nodes only the parts that changed are written
   /// again.
   std::unordered_map<JobId, Attempt> written_;
@@ -380,7 +380,7 @@ Result<> SqliteStore::commit(const std::vector<StoreWrite>& rows) { return impl_
 
 Result<> SqliteStore::idle() { return impl_->idle(); }
 
-const std::vector<std::string>& SqliteStore::set_aside() const { return impl_->set_aside(); }
+const std::vector<SetAside>& SqliteStore::set_aside() const { return impl_->set_aside(); }
 
 Result<std::unique_ptr<SqliteStore>> open_store(const std::filesystem::path& path,
                                                 const StoreOptions& options) {

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "ctld/core/store.h"
+#include "ctld/store/records.h"
 
 namespace artel::ctld {
 
@@ -49,8 +50,8 @@ class SqliteStore final : public Store {
   /// Error: kStorage, fatal like that of commit().
   Result<> idle();
 
-  /// One sentence for each job or row that load() could not read.
-  [[nodiscard]] const std::vector<std::string>& set_aside() const;
+  /// What load() could not read.
+  [[nodiscard]] const std::vector<SetAside>& set_aside() const;
 
  private:
   friend Result<std::unique_ptr<SqliteStore>> open_store(const std::filesystem::path& path,

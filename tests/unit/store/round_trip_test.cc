@@ -287,8 +287,9 @@ TEST_CASE("a job that cannot be read does not stop the start") {
   CHECK(state.jobs[1].id == JobId{3});
   CHECK(state.last_job == JobId{3});
   REQUIRE(store->set_aside().size() == 1);
-  CHECK(has(store->set_aside()[0], "job 2: "));
-  CHECK(has(store->set_aside()[0], told));
+  CHECK(store->set_aside()[0].kind == "job");
+  CHECK(store->set_aside()[0].name == "2");
+  CHECK(has(store->set_aside()[0].why, told));
 }
 
 TEST_CASE("a node whose record cannot be read counts as drained") {
