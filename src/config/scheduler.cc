@@ -47,6 +47,8 @@ void read_scheduler(Section section, sched::Policy& policy) {
   section.real("kappa", 0, kMostFactor, policy.kappa);
   if (std::uint64_t plans = 0; section.number("reservations_per_team", 0, kMostCount, plans))
     policy.reservations_per_team = static_cast<std::uint32_t>(plans);
+  if (std::uint64_t plans = 0; section.number("starving_per_team", 0, kMostCount, plans))
+    policy.starving_per_team = static_cast<std::uint32_t>(plans);
   section.span("starve_after", policy.starve_after);
   read_share_between(section, policy.share_between);
   section.end();

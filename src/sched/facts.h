@@ -80,6 +80,7 @@ struct Policy {
   Duration half_life{std::chrono::hours{168}};
   double kappa = 1;
   std::uint32_t reservations_per_team = 4;
+  std::uint32_t starving_per_team = 16;  // so many where the job starves, if that is more
   Duration starve_after{std::chrono::hours{24}};
   ShareBetween share_between = ShareBetween::kUser;
 };

@@ -253,6 +253,12 @@ bool is_starving(const State& state, const Job& job) {
   return job.stage == Stage::kPending && state.now - waits_since(job) >= state.policy.starve_after;
 }
 
+std::uint32_t most_plans(const State& state, const Job& job) {
+  const Policy& policy = state.policy;
+  if (!is_starving(state, job)) return policy.reservations_per_team;
+  return std::max(policy.reservations_per_team, policy.starving_per_team);
+}
+
 std::int64_t lost_work(const State& state, const Job& job) {
   return job.charge.gpus * (state.now - std::max(job.start, job.saved_at)).count();
 }

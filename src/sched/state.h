@@ -259,6 +259,8 @@ void derive_capacity(State& state);
   return std::max(job.ready, job.pending_since);
 }
 [[nodiscard]] bool is_starving(const State& state, const Job& job);
+/// B2: with fewer planned starts its team has one for this job.
+[[nodiscard]] std::uint32_t most_plans(const State& state, const Job& job);
 /// GPUs x time since the last save or the start (thousandths x ms).
 [[nodiscard]] std::int64_t lost_work(const State& state, const Job& job);
 

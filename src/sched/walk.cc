@@ -312,7 +312,7 @@ class Walk {
 
   void plan_if_due(Job& job, const std::optional<Alike>& alike) {
     std::uint32_t& made = plans_of_[job.team.value];
-    const bool is_due = made < state_.policy.reservations_per_team || is_starving(state_, job);
+    const bool is_due = made < most_plans(state_, job);
     const auto latest = latest_start(job);
     if (!is_due && !latest) return;
     const auto known = alike ? hopeless_.find(*alike) : hopeless_.end();

@@ -221,9 +221,11 @@ std::optional<Planned> plan_start(const Pass& pass, const Job& job) {
 }
 
 void plan_if_due(Pass& pass, Job& job) {
-  const bool starving = is_starving(pass.world, job);
+  const auto& policy = pass.world.policy;
+  std::int64_t most = policy.reservations_per_team;
+  if (is_starving(pass.world, job)) most = std::max(most, policy.starving_per_team);
   std::int64_t& made = pass.plans_of_team[job.team];
-  const bool due = made < pass.world.policy.reservations_per_team || starving;
+  const bool due = made < most;
   if (!due && !job.spec.deadline) return;
   const auto plan = plan_start(pass, job);
   if (!plan) return;

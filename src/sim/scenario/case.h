@@ -82,6 +82,7 @@ struct Policy {
   double half_life = 10080;
   double kappa = 1;
   std::int64_t reservations_per_team = 1;
+  std::int64_t starving_per_team = 16;
   Minute starve_after = 1440;
   ShareBetween share_between = ShareBetween::kUser;
   std::map<std::string, JobClass> classes;

@@ -45,6 +45,7 @@ sched::Policy policy_of(const Policy& policy) {
           .half_life = Duration{static_cast<std::int64_t>(policy.half_life * 60'000)},
           .kappa = policy.kappa,
           .reservations_per_team = static_cast<std::uint32_t>(policy.reservations_per_team),
+          .starving_per_team = static_cast<std::uint32_t>(policy.starving_per_team),
           .starve_after = duration_of(policy.starve_after),
           .share_between = between_of(policy.share_between)};
 }

@@ -151,6 +151,7 @@ void read_policy(Fields& top, Case& scenario) {
   }
   fields.fraction("kappa", policy.kappa);
   fields.number("reservations_per_team", 0, kMostOfAll, policy.reservations_per_team);
+  fields.number("starving_per_team", 0, kMostOfAll, policy.starving_per_team);
   fields.number("starve_after", 0, kMostMinutes, policy.starve_after);
   if (const auto who = fields.word("share_between", {"user", "team", "all"})) {
     policy.share_between = static_cast<ShareBetween>(*who);

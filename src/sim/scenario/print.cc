@@ -92,6 +92,7 @@ std::string policy_text(const Policy& policy) {
       .add("half_life", policy.half_life, normal.half_life)
       .add("kappa", policy.kappa, normal.kappa)
       .add("reservations_per_team", policy.reservations_per_team, normal.reservations_per_team)
+      .add("starving_per_team", policy.starving_per_team, normal.starving_per_team)
       .add("starve_after", policy.starve_after, normal.starve_after);
   if (policy.share_between == ShareBetween::kTeam) map.raw("share_between", "team");
   if (policy.share_between == ShareBetween::kAll) map.raw("share_between", "all");

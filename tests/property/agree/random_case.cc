@@ -134,7 +134,10 @@ class Maker {
       if (chance(300)) policy.kappa = 0;
     }
     policy.reservations_per_team = chance(700) ? 1 : pick(0, 4);
-    if (chance(200)) policy.starve_after = pick(5, 60);
+    if (chance(200)) {
+      policy.starve_after = pick(5, 60);
+      policy.starving_per_team = policy.starve_after % 4;  // no draw, so that old seeds stay
+    }
     if (about(Family::kShares)) policy.share_between = static_cast<ShareBetween>(pick(0, 2));
   }
 

@@ -157,15 +157,22 @@ void check_reasons(const Moment& moment) {
 }
 
 void check_budget_of_plans(const Moment& moment) {
+  const auto& policy = moment.mirror.stream().policy;
+  std::map<std::size_t, std::int64_t> all;
   std::map<std::size_t, std::int64_t> plans;
   for (const auto& [id, at] : moment.after.planned) {
     const Track& job = moment.mirror.job(id);
     moment.ledger.expect("B2", at > moment.mirror.now() && job.stage == Stage::kWaiting,
                          moment.when + ": " + id + " is planned for the past");
+    ++all[top_of(moment.mirror, job)];
     if (!moment.mirror.starves(job)) ++plans[top_of(moment.mirror, job)];
   }
+  for (const auto& [team, count] : all) {
+    const auto most = std::max(policy.reservations_per_team, policy.starving_per_team);
+    moment.ledger.expect("B2", count <= most, moment.when + ": a team has too many planned starts");
+  }
   for (const auto& [team, count] : plans) {
-    moment.ledger.expect("B2", count <= moment.mirror.stream().policy.reservations_per_team,
+    moment.ledger.expect("B2", count <= policy.reservations_per_team,
                          moment.when + ": a team has too many planned starts");
   }
 }

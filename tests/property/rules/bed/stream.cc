@@ -88,6 +88,7 @@ class Maker {
       policy.reservations_per_team = 1;
     }
     if (is(Kind::kMixed) && chance(500)) policy.starve_after = draw(random_, 10, 40);
+    policy.starving_per_team = 3;
     if (!is(Kind::kFair)) return;
     policy.fair_preemption = true;
     policy.fair_patience = draw(random_, 0, 5);
