@@ -23,6 +23,8 @@ int drain_or_resume(const Context& context, const Parsed& parsed, bool resume) {
   }
   request.set_resume(resume);
   request.set_reason(parsed.value("reason"));
+  request.set_reason_class(parsed.value("class"));
+  request.set_until_reboot(parsed.has("until-reboot"));
   const auto client = connect(context);
   if (!client) return report(client.error());
   const auto reply = (*client)->drain(request);
@@ -40,11 +42,15 @@ Syntax drain_syntax() {
   syntax.summary = "start nothing more on nodes; what runs there goes on";
   syntax.usage = "[options] --reason TEXT NODE...";
   syntax.operands = Operands::kList;
-  syntax.options =
-      with_common({{"--reason", Option::Kind::kValue, "TEXT", "why, shown with the node"}});
+  syntax.options = with_common(
+      {{"--reason", Option::Kind::kValue, "TEXT", "why, shown with the node"},
+       {"--class", Option::Kind::kValue, "CLASS",
+        "whose problem: node, hardware, software, user, maintenance"},
+       {"--until-reboot", Option::Kind::kFlag, "", "wants a reboot, and is used again after it"}});
   syntax.examples =
       "  artel drain hgx07 --reason 'ECC errors on GPU 3'\n"
-      "  artel drain 'hgx[01-08]' --reason 'new switch on Friday'\n";
+      "  artel drain 'hgx[01-08]' --class maintenance --reason 'new switch on Friday'\n"
+      "  artel drain hgx09 --until-reboot --reason 'new kernel'\n";
   return syntax;
 }
 

@@ -152,6 +152,22 @@ Json job_json(const v1::JobView& job, Time now, bool whole) {
   return out;
 }
 
+namespace {
+
+Json drains_json(const v1::NodeView& node) {
+  Json out = Json::array();
+  for (const v1::NodeDrain& drain : node.drains()) {
+    out.push_back({{"source", drain.source()},
+                   {"class", drain.reason_class()},
+                   {"who", drain.who()},
+                   {"since_ms", drain.since_ms()},
+                   {"reason", drain.text()}});
+  }
+  return out;
+}
+
+}  // namespace
+
 Json node_json(const v1::NodeView& node) {
   return {{"node", node.name()},
           {"state", node.state()},
@@ -171,6 +187,7 @@ Json node_json(const v1::NodeView& node) {
           {"boot_id", node.boot_id()},
           {"clock_offset_ms", node.clock_offset_ms()},
           {"strikes", node.strikes()},
+          {"drains", drains_json(node)},
           {"drain_reason", or_null(!node.drain_reason().empty(), node.drain_reason())}};
 }
 

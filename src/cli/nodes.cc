@@ -33,7 +33,7 @@ std::string notes(const v1::NodeView& node) {
 
 Style style_of(const std::string& state) {
   if (state == "down" || state == "drained") return Style::kBad;
-  if (state == "draining" || state == "unknown") return Style::kDim;
+  if (state == "draining" || state == "unknown" || state == "maintenance") return Style::kDim;
   return state == "idle" ? Style::kGood : Style::kPlain;
 }
 

@@ -33,6 +33,8 @@ struct SiteConfig {
   std::filesystem::path node_keys = "/var/lib/artel/ctld/node-keys";  // <node>.key, 32 bytes in hex
   std::vector<std::string> operators = {"root"};  // users who may act on all jobs
   Duration prepare_timeout{std::chrono::seconds{60}};
+  std::uint32_t strikes_to_drain = 3;  // 0: never
+  Duration strike_window{std::chrono::hours{24}};
   std::uint16_t master_port_first = 29400;
   std::uint16_t master_port_last = 30399;
 

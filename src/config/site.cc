@@ -97,6 +97,10 @@ void read_ctld_table(Section section, SiteConfig& config) {
   path(section, "node_keys", config.node_keys);
   section.texts("operators", config.operators);
   section.duration("prepare_timeout", config.prepare_timeout);
+  constexpr std::uint64_t kMostStrikes = 1000;
+  if (std::uint64_t strikes = 0; section.number("strikes_to_drain", 0, kMostStrikes, strikes))
+    config.strikes_to_drain = static_cast<std::uint32_t>(strikes);
+  section.duration("strike_window", config.strike_window);
   std::string ports;
   if (section.text("master_ports", ports))
     if (const auto read = read_ports(ports, config); !read)

@@ -55,7 +55,8 @@ struct RetriesUsed {
 /// What the scheduler has to know again after a restart and cannot see elsewhere.
 struct Standing {
   std::uint32_t evictions{};
-  Time backoff_until;  // may not borrow before (A4)
+  Time backoff_until;            // may not borrow before (A4)
+  std::optional<Time> retry_at;  // after a failure: not tried again before
 
   bool operator==(const Standing&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "base/units.h"
 #include "model/resources.h"
 
@@ -46,22 +47,63 @@ enum class NodeContact : std::uint8_t {
   kLost,  // contact broken off; its attempts are assumed to go on
 };
 
+/// Who keeps a node out of service. Each lifts its own drain only; an operator lifts all of them.
+/// The order is stored: append only.
+enum class DrainSource : std::uint8_t {
+  kOperator,
+  kReboot,     // an operator's that ends when the node has booted anew
+  kInventory,  // the node has less than configured; until it has it again
+  kLeftovers,  // processes that cannot be killed; until the node has booted anew
+  kStrikes,    // launches failed in a row
+  kRecord,     // the node's record in the store cannot be read
+};
+
+/// Whose problem it is, which alone says who acts. The order is stored: append only.
+enum class ReasonClass : std::uint8_t { kNode, kHardware, kSoftware, kUser, kMaintenance };
+
+struct Drain {
+  DrainSource source = DrainSource::kOperator;
+  ReasonClass reason_class = ReasonClass::kNode;
+  std::string who;  // user or "artel-ctld"
+  std::string text;
+  Time since;
+
+  bool operator==(const Drain&) const = default;
+};
+
+/// A launch that failed because of the node.
+struct Strike {
+  JobId job;
+  Time at;
+
+  bool operator==(const Strike&) const = default;
+};
+
 struct Node {
   NodeId id;
   NodeConfig config;
   NodeContact contact = NodeContact::kUnknown;
   Inventory inventory;
   Time contact_since;
-  std::uint32_t strikes{};  // refused launches by different jobs in a row
-  bool drained{};
-  std::string drain_reason;
-  NodeResources used;  // held by attempts
+  std::vector<Strike> strikes;  // one of a job, oldest first, since the last run that ended well
+  std::vector<Drain> drains;  // at most one of a source, ascending; nothing new while there is any
+  NodeResources used;         // held by attempts
 
   bool operator==(const Node&) const = default;
 };
 
 std::string_view node_contact_name(NodeContact contact);
-/// As operators say it: "idle", "mixed", "allocated", "draining", "drained", "down", "unknown".
+/// As operators say it: "idle", "mixed", "allocated", "draining" (drained, but in use), "drained",
+/// "maintenance" (drained for it, and not in use), "down", "unknown".
 std::string_view node_state_name(const Node& node);
+
+/// "operator", "reboot", "inventory", ...
+std::string_view drain_source_name(DrainSource source);
+/// "node", "hardware", "software", "user", "maintenance"
+std::string_view reason_class_name(ReasonClass reason_class);
+/// Error: kInvalidArgument with the words that there are.
+Result<ReasonClass> parse_reason_class(std::string_view name);
+/// "hardware: 7 of 8 GPUs (artel-ctld)"
+std::string describe(const Drain& drain);
 
 }  // namespace artel

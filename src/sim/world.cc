@@ -333,8 +333,31 @@ class World {
       const std::uint64_t most = random_.chance(250) ? 240'000 : 20'000;
       events_.after(random_.delay(100, most), [this, i] { links_[i].cut = false; });
     });
+    repeat(trouble.operator_order, [this] { order_node(any_node()); });
     repeat(trouble.rank_kill, [this] { nodes_[any_node()]->kill_rank(); });
     repeat(trouble.step_daemon_kill, [this] { nodes_[any_node()]->kill_step_daemon(); });
+  }
+
+  void order_node(std::size_t i) {
+    const ctld::Caller op{.owner = {.user = "op"}, .is_operator = true};
+    const std::vector<std::string> nodes = {nodes_[i]->name()};
+    const bool resumes = random_.chance(600);
+    const ctld::DrainOrder order{.reason = "trial", .until_reboot = random_.chance(300)};
+    controller_.step([&](ctld::Controller& core, Time now) {
+      const RequestId request{++last_request_};
+      if (resumes) return core.resume(request, op, nodes, now);
+      core.drain(request, op, nodes, order, now);
+    });
+  }
+
+  /// An operator looks after the nodes that strikes and forgotten drains took out of service.
+  void resume_all() {
+    std::vector<std::string> names;
+    for (const auto& node : nodes_) names.push_back(node->name());
+    controller_.step([&](ctld::Controller& core, Time now) {
+      core.resume(RequestId{++last_request_}, {.owner = {.user = "op"}, .is_operator = true}, names,
+                  now);
+    });
   }
 
   void restart_agent(std::size_t i, const std::function<void(FakeNode&)>& how) {
@@ -355,6 +378,7 @@ class World {
       if (links_[i].lacks) drop_link(i);
       start_agent(i);
     }
+    resume_all();
   }
 
   // The end

@@ -22,6 +22,7 @@ struct Trouble {
   Duration rank_kill{std::chrono::seconds{15}};
   Duration step_daemon_kill{std::chrono::seconds{30}};
   Duration node_reboot{std::chrono::seconds{60}};
+  Duration operator_order{std::chrono::seconds{30}};  // drains and resumes of nodes
 };
 
 /// Mechanisms that can be switched off to show that the checkers notice.

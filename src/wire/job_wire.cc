@@ -63,8 +63,18 @@ void to_proto(const Node& node, v1::NodeView& out) {
   out.set_contact_since_ms(to_ms(node.contact_since));
   out.set_version(node.inventory.version);
   out.set_containment(node.inventory.containment);
-  out.set_strikes(node.strikes);
-  if (node.drained) out.set_drain_reason(node.drain_reason);
+  out.set_strikes(static_cast<std::uint32_t>(node.strikes.size()));
+  std::string reasons;
+  for (const Drain& drain : node.drains) {
+    v1::NodeDrain& one = *out.add_drains();
+    one.set_source(std::string(drain_source_name(drain.source)));
+    one.set_reason_class(std::string(reason_class_name(drain.reason_class)));
+    one.set_who(drain.who);
+    one.set_text(drain.text);
+    one.set_since_ms(to_ms(drain.since));
+    reasons += (reasons.empty() ? "" : "; ") + describe(drain);
+  }
+  out.set_drain_reason(std::move(reasons));
   out.set_boot_id(node.inventory.boot_id);
 }
 

@@ -14,8 +14,6 @@ struct Overload : Handlers... {
   using Handlers::operator()...;
 };
 
-constexpr std::string_view kInventoryDrain = "inventory: ";
-
 }  // namespace
 
 std::pair<LiveJob*, NodePart*> ControllerState::find_part(const AttemptKey& key, NodeId node) {
@@ -44,11 +42,11 @@ Result<> ControllerState::agent_connected(SessionId session, const AgentHello& h
   on.node.contact = NodeContact::kUp;
   on.node.contact_since = now;
   on.node.inventory = hello.inventory;
-  if (rebooted && on.node.drained && on.node.drain_reason.starts_with(kRebootDrain)) {
-    on.node.drained = false;
-    on.node.drain_reason.clear();
+  if (rebooted) {
+    lift_drain(on, DrainSource::kReboot, now);
+    lift_drain(on, DrainSource::kLeftovers, now);
   }
-  compare_inventory(on);
+  compare_inventory(on, now);
   touch_node(on);
   pass_due_ = true;
   event(now, "node-up", JobId{}, on.node.config.name, rebooted ? "rebooted" : "");
@@ -72,27 +70,6 @@ Result<> ControllerState::agent_connected(SessionId session, const AgentHello& h
 
 bool ControllerState::is_beyond_store(JobId job) const {
   return job > last_job_ || unreadable_.contains(job);
-}
-
-void ControllerState::compare_inventory(NodeEntry& on) {
-  const NodeResources& want = on.node.config.resources;
-  const NodeResources& has = on.node.inventory.resources;
-  std::string lacks;
-  if (has.gpus < want.gpus) lacks = fmt::format("{} of {} GPUs", has.gpus, want.gpus);
-  if (has.gpus > 0 && want.gpus > 0 && has.gpu_type != want.gpu_type) {
-    lacks = fmt::format("GPUs are '{}', configured '{}'", has.gpu_type, want.gpu_type);
-  }
-  if (has.cpus < want.cpus) lacks = fmt::format("{} of {} CPUs", has.cpus, want.cpus);
-  if (has.memory < want.memory) lacks = "less memory than configured";
-  // Only this rule lifts the drain that this rule made.
-  const bool ours = on.node.drain_reason.starts_with(kInventoryDrain);
-  if (!lacks.empty() && (!on.node.drained || ours)) {
-    on.node.drained = true;
-    on.node.drain_reason = std::string(kInventoryDrain) + lacks;
-  } else if (lacks.empty() && on.node.drained && ours) {
-    on.node.drained = false;
-    on.node.drain_reason.clear();
-  }
 }
 
 void ControllerState::reconcile_held(NodeEntry& on, const HeldAttempt& held, Time now) {

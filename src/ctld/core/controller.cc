@@ -29,8 +29,8 @@ void Controller::release(RequestId request, const Caller& caller, const std::vec
   state_->release_jobs(request, caller, jobs, now);
 }
 void Controller::drain(RequestId request, const Caller& caller,
-                       const std::vector<std::string>& nodes, const std::string& reason, Time now) {
-  state_->drain_nodes(request, caller, nodes, reason, now);
+                       const std::vector<std::string>& nodes, const DrainOrder& order, Time now) {
+  state_->drain_nodes(request, caller, nodes, order, now);
 }
 void Controller::resume(RequestId request, const Caller& caller,
                         const std::vector<std::string>& nodes, Time now) {

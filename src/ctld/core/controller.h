@@ -41,8 +41,11 @@ struct ControllerConfig {
   std::uint16_t master_port_last = 30399;
   Duration prepare_timeout{std::chrono::seconds{60}};
   Duration token_memory{
-      std::chrono::hours{24}};         // how long a repeated submission gives the same job
-  std::uint32_t strikes_to_drain = 0;  // failed launches in a row that drain a node; 0: never
+      std::chrono::hours{24}};  // how long a repeated submission gives the same job
+  /// So many different jobs that a node failed within the time drain it, unless one ends well
+  /// there in between; 0: never.
+  std::uint32_t strikes_to_drain = 3;
+  Duration strike_window{std::chrono::hours{24}};
   std::uint32_t max_jobs = 1'000'000;  // not final
 };
 
@@ -51,6 +54,13 @@ struct Caller {
   Owner owner;
   bool is_operator{};
   std::vector<std::string> groups{};  // that the account is in, for access lists
+};
+
+/// Why an operator takes nodes out of service, and for how long.
+struct DrainOrder {
+  std::string reason;
+  ReasonClass reason_class = ReasonClass::kNode;
+  bool until_reboot = false;  // ends by itself when the node has booted anew
 };
 
 class Controller {
@@ -73,7 +83,7 @@ class Controller {
   /// Nothing new is placed on the nodes; what runs there ends by itself. Whether the caller
   /// may is decided before.
   void drain(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
-             const std::string& reason, Time now);
+             const DrainOrder& order, Time now);
   /// The nodes are used again, whoever or whatever drained them. As for drain().
   void resume(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
               Time now);

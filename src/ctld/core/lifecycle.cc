@@ -173,7 +173,6 @@ void ControllerState::part_ready(LiveJob& live, NodePart& part, std::uint16_t po
   if (all_ready) {
     for (NodePart& p : live.attempt->parts) p.phase = NodePhase::kStarting;
     live.attempt->start_ordered = true;
-    for (const NodePart& p : live.attempt->parts) forgive(entry(p.share.node));
     send_start(live);
   } else if (part.phase == NodePhase::kStarting) {
     send_start(live);  // the node has lost the order to start, or its connection before it came
@@ -210,34 +209,10 @@ void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time 
   if (live.job.state == JobState::kPreparing) move_to(live, JobState::kRunning);
 }
 
-/// Strikes count launches that failed in a row; one that got ready ends the row.
-void ControllerState::forgive(NodeEntry& on) {
-  if (on.node.strikes == 0) return;
-  on.node.strikes = 0;
-  touch_node(on);
-}
-
 // The nodes keep the limit themselves; this is for one that does not.
 std::optional<Time> ControllerState::overdue_at(const LiveJob& live) const {
   if (!live.attempt->limit_end) return std::nullopt;
   return *live.attempt->limit_end + live.job.spec->time_to_end() + config_.prepare_timeout;
-}
-
-void ControllerState::blame(const Cause& cause) {
-  const bool node_fault = cause.code == CauseCode::kPrepareRefused ||
-                          cause.code == CauseCode::kPrepareTimeout ||
-                          cause.code == CauseCode::kStepLost;
-  const auto id = find_node(cause.node);
-  if (!node_fault || !id) return;
-  NodeEntry& on = entry(*id);
-  on.node.strikes += 1;
-  const bool too_many = config_.strikes_to_drain > 0 && on.node.strikes >= config_.strikes_to_drain;
-  if (too_many && !on.node.drained) {
-    on.node.drained = true;
-    on.node.drain_reason = fmt::format("{} launches failed here in a row, the last one: {}",
-                                       on.node.strikes, describe(cause));
-  }
-  touch_node(on);
 }
 
 void ControllerState::end_attempt(LiveJob& live, const Cause& cause, bool immediately, Time now) {
@@ -245,7 +220,7 @@ void ControllerState::end_attempt(LiveJob& live, const Cause& cause, bool immedi
   if (attempt.cause.code == CauseCode::kNone) {
     attempt.cause = cause;
     attempt.outcome = outcome_of(cause);
-    blame(cause);
+    blame(attempt.key.job, cause, now);
   }
   for (NodePart& part : attempt.parts) {
     if (part.phase == NodePhase::kEnded) continue;
@@ -260,16 +235,6 @@ void ControllerState::end_attempt(LiveJob& live, const Cause& cause, bool immedi
   touch(live);
   set_timer(live, now + live.job.spec->time_to_end() + config_.prepare_timeout);
   finish_if_done(live, now);
-}
-
-// The books go on, the node does not: what cannot be killed may still use the GPUs (S5). Only a
-// reboot helps.
-void ControllerState::fence(NodeEntry& on, JobId job, Time now) {
-  on.node.drained = true;
-  on.node.drain_reason = fmt::format("{}processes of job {} cannot be killed, reboot the node",
-                                     kRebootDrain, job.value);
-  touch_node(on);
-  event(now, "drain", job, "artel-ctld", on.node.drain_reason);
 }
 
 void ControllerState::close_part(LiveJob& live, NodePart& part, NodeEnd end, Time now, bool kept) {
@@ -303,6 +268,7 @@ void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Tim
   }
   close_part(live, part, std::move(end), now, kept);
   const bool ended_well = outcome_of(cause) == JobState::kCompleted;
+  if (ended_well) forgive(entry(part.share.node));
   if (!ended_well) return end_attempt(live, cause, false, now);
   core_->leave(now, live.job.id, now);
   move_to(live, JobState::kCompleting);
@@ -385,6 +351,7 @@ void ControllerState::requeue(LiveJob& live, const Cause& cause, Time now) {
     live.job.excluded.push_back(*node);
     core_->mark(now, id, *node);
   }
+  live.job.standing.retry_at = retry_at;
   core_->requeue(now, id, retry_at);
   move_to(live, JobState::kPending);
   live.wait = {};

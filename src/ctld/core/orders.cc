@@ -111,13 +111,14 @@ void ControllerState::order_nodes(RequestId request, const std::vector<std::stri
 }
 
 void ControllerState::drain_nodes(RequestId request, const Caller& caller,
-                                  const std::vector<std::string>& nodes, const std::string& reason,
+                                  const std::vector<std::string>& nodes, const DrainOrder& order,
                                   Time now) {
   order_nodes(request, nodes, [&](NodeEntry& on) {
-    on.node.drained = true;
-    on.node.drain_reason = fmt::format("{}: {}", caller.owner.user, reason);
-    event(now, "drain", JobId{}, caller.owner.user,
-          fmt::format("{}: {}", on.node.config.name, reason));
+    add_drain(on, {.source = order.until_reboot ? DrainSource::kReboot : DrainSource::kOperator,
+                   .reason_class = order.reason_class,
+                   .who = caller.owner.user,
+                   .text = order.reason,
+                   .since = now});
   });
 }
 
@@ -125,9 +126,8 @@ void ControllerState::resume_nodes(RequestId request, const Caller& caller,
                                    const std::vector<std::string>& nodes, Time now) {
   order_nodes(request, nodes, [&](NodeEntry& on) {
     // The operator has seen what was wrong: the row of strikes begins anew.
-    on.node.strikes = 0;
-    on.node.drained = false;
-    on.node.drain_reason.clear();
+    on.node.strikes.clear();
+    on.node.drains.clear();
     event(now, "resume", JobId{}, caller.owner.user, on.node.config.name);
   });
 }

@@ -95,7 +95,8 @@ void ControllerState::timer_fired(LiveJob& live, Time now) {
 
 void ControllerState::preempt(LiveJob& live, JobId by, Time now) {
   const sched::EvictionRecord record = core_->evictions(live.job.id);
-  live.job.standing = {record.evictions, record.backoff_until};
+  live.job.standing.evictions = record.evictions;
+  live.job.standing.backoff_until = record.backoff_until;
   Cause cause{.actor = Actor::kPreemption, .code = CauseCode::kPreempted};
   cause.text = "evicted for a reservation";
   if (const auto winner = jobs_.find(by); winner != jobs_.end()) {

@@ -128,6 +128,7 @@ sched::Remembered ControllerState::remembered(const LiveJob& live, Time now) {
   told.job.pending_since = job.submitted_at;
   if (live.attempt && live.attempt->ended_at) told.job.pending_since = live.attempt->ended_at;
   told.evicted = {job.standing.evictions, job.standing.backoff_until};
+  told.retry_at = job.standing.retry_at;
   told.marks = job.excluded;
   if (is_placed(job.state) && live.attempt) remember_run(live, now, told);
   return told;
@@ -160,7 +161,7 @@ void ControllerState::fill_core(const std::vector<sched::Claim>& claims, Time no
 void ControllerState::tell_health(bool again, Time now) {
   for (NodeEntry& on : nodes_) {
     const bool usable =
-        on.node.contact == NodeContact::kUp && !on.node.drained && on.strays.empty();
+        on.node.contact == NodeContact::kUp && on.node.drains.empty() && on.strays.empty();
     if (usable == on.usable && !(again && !usable)) continue;
     on.usable = usable;
     core_->set_health(now, on.node.id, usable);

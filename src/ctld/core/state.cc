@@ -39,9 +39,8 @@ void ControllerState::restore(StoredState stored, Time now) {
     if (!id) continue;  // left the configuration
     Node& node = entry(*id).node;
     node.inventory.boot_id = std::move(row.boot_id);
-    node.strikes = row.strikes;
-    node.drained = row.drained;
-    node.drain_reason = std::move(row.drain_reason);
+    node.strikes = std::move(row.strikes);
+    node.drains = std::move(row.drains);
   }
   for (auto& token : stored.tokens) {
     tokens_.emplace(std::pair(token.uid, token.token), token.job);
@@ -122,8 +121,8 @@ Effects ControllerState::take_effects() {
   }
   for (const NodeId id : std::exchange(touched_nodes_, {})) {
     const Node& node = entry(id).node;
-    effects_.writes.emplace_back(NodeRow{node.config.name, node.inventory.boot_id, node.strikes,
-                                         node.drained, node.drain_reason});
+    effects_.writes.emplace_back(
+        NodeRow{node.config.name, node.inventory.boot_id, node.strikes, node.drains});
   }
   return std::exchange(effects_, {});
 }

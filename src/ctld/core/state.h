@@ -2,7 +2,8 @@
 // controller.h.
 //
 // Each .cc of this class is one theme: admission (submit), orders (cancel, hold, drain), lifecycle
-// (attempts from placement to end), agents (sessions and reconciliation), pass (timers, decisions),
+// (attempts from placement to end), nodes
+// (drains and strikes), agents (sessions and reconciliation), pass (timers, decisions),
 // scheduling (what the core is told and what is kept for it), state (effects, snapshot).
 #pragma once
 
@@ -23,9 +24,6 @@
 #include "sched/scheduler.h"
 
 namespace artel::ctld {
-
-/// Begins the reason of a drain that ends with a reboot of the node.
-inline constexpr std::string_view kRebootDrain = "leftovers: ";
 
 /// A job that is not final, with its attempt in a form that can be changed.
 struct LiveJob {
@@ -63,7 +61,7 @@ class ControllerState {
   void release_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
                     Time now);
   void drain_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
-                   const std::string& reason, Time now);
+                   const DrainOrder& order, Time now);
   void resume_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
                     Time now);
 
@@ -132,16 +130,23 @@ class ControllerState {
   void make_final(LiveJob& live, JobState state, const Cause& cause, Time now);
   void move_to(LiveJob& live, JobState state);
   void send_start(LiveJob& live);
-  void forgive(NodeEntry& on);
-  void blame(const Cause& cause);
-  void fence(NodeEntry& on, JobId job, Time now);
   std::uint16_t lease_port(NodeId node);
+
+  // nodes.cc
+  /// In place of the source's drain before, if there was one.
+  void add_drain(NodeEntry& on, Drain drain);
+  void lift_drain(NodeEntry& on, DrainSource source, Time now);
+  void compare_inventory(NodeEntry& on, Time now);
+  /// The node has shown that it can run jobs: its row of strikes ends.
+  void forgive(NodeEntry& on);
+  /// A strike for the node that the cause names, if it is the node's fault.
+  void blame(JobId job, const Cause& cause, Time now);
+  void fence(NodeEntry& on, JobId job, Time now);
 
   // agents.cc
   void reconcile(NodeEntry& entry, const AgentHello& hello, Time now);
   void reconcile_held(NodeEntry& entry, const HeldAttempt& held, Time now);
   void reconcile_missing(LiveJob& live, NodePart& part, bool rebooted, Time now);
-  void compare_inventory(NodeEntry& entry);
   /// The store cannot say what the job is: a wrong or restored store, or a row that was set aside.
   [[nodiscard]] bool is_beyond_store(JobId job) const;
   [[nodiscard]] std::pair<LiveJob*, NodePart*> find_part(const AttemptKey& key, NodeId node);

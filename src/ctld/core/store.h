@@ -37,9 +37,8 @@ struct AttemptRow {
 struct NodeRow {
   std::string name;
   std::string boot_id;
-  std::uint32_t strikes{};
-  bool drained{};
-  std::string drain_reason;
+  std::vector<Strike> strikes;
+  std::vector<Drain> drains;
 };
 
 /// For audit and streams; appended, never read to rebuild state.

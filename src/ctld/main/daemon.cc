@@ -116,6 +116,8 @@ ControllerConfig core_config(const config::SiteConfig& site) {
   out.master_port_first = site.master_port_first;
   out.master_port_last = site.master_port_last;
   out.prepare_timeout = site.prepare_timeout;
+  out.strikes_to_drain = site.strikes_to_drain;
+  out.strike_window = site.strike_window;
   return out;
 }
 

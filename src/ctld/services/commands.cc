@@ -140,12 +140,18 @@ Result<> Commands::drain(Call& call, const Caller& caller, const v1::DrainReques
     return fail(ErrorCode::kInvalidArgument,
                 "a drain needs a reason: whoever finds the node later must know why");
   }
+  DrainOrder order{.reason = request.reason(), .until_reboot = request.until_reboot()};
+  if (!request.reason_class().empty()) {
+    const auto named = parse_reason_class(request.reason_class());
+    if (!named) return fail(named);
+    order.reason_class = *named;
+  }
   return loop_.command(
       [caller, nodes = std::vector<std::string>(request.nodes().begin(), request.nodes().end()),
-       reason = request.reason(),
+       order = std::move(order),
        resume = request.resume()](Controller& controller, RequestId id, Time now) {
         resume ? controller.resume(id, caller, nodes, now)
-               : controller.drain(id, caller, nodes, reason, now);
+               : controller.drain(id, caller, nodes, order, now);
       },
       [&call, &reply](decltype(Reply::body) body) {
         if (!body) return call.refuse(body.error());

@@ -14,7 +14,11 @@
 namespace artel::ctld {
 namespace {
 
-constexpr const char* kUnreadNode = "its record in the store cannot be read";
+const Drain kUnreadDrain{.source = DrainSource::kRecord,
+                         .reason_class = ReasonClass::kSoftware,
+                         .who = "artel-ctld",
+                         .text = "its record in the store cannot be read",
+                         .since = {}};
 
 /// SQLite found a damaged page, as opposed to a disk that cannot be read.
 bool is_damage(const sql::Database& database) {
@@ -160,48 +164,77 @@ bool Loader::map_nodes(Attempt& attempt, const std::vector<std::string>& names, 
 Result<> Loader::load_nodes(StoredState& state) {
   Result<> done;
   {
-    auto query = database_.prepare(
-        "SELECT name, boot_id, strikes, drained, drain_reason FROM node ORDER BY name");
+    auto query = database_.prepare("SELECT name, boot_id FROM node ORDER BY name");
     if (!query) return fail(query);
-    done = for_each_row(*query, [&](Fields& fields) { read_node(fields, state); });
+    done = for_each_row(*query, [&](Fields& fields) {
+      const std::string name = fields.text();
+      node_row(state, name).boot_id = fields.text();
+    });
   }
-  if (done || !is_damage(database_)) return done;
-  set_aside_.push_back({"node", "", done.error().text + "; nodes without a record are drained"});
-  drain_unread(state);
-  return {};
+  done = tolerate(done, "node", "boot ids", "a reboot may not be seen as one");
+  if (!done) return done;
+  done = load_drains(state);
+  if (!done) {
+    if (!is_damage(database_)) return done;
+    set_aside_.push_back({"node", "", done.error().text + "; nodes without a record are drained"});
+    drain_unread(state);
+  }
+  return tolerate(load_strikes(state), "node", "strikes", "they count from now on");
 }
 
-// Not knowing whether it was drained, a node counts as drained.
-void Loader::read_node(Fields& fields, StoredState& state) {
-  NodeRow node;
-  node.name = fields.text();
-  node.boot_id = fields.text();
-  node.strikes = fields.number<std::uint32_t>("strikes");
-  node.drained = fields.flag();
-  node.drain_reason = fields.text();
+NodeRow& Loader::node_row(StoredState& state, const std::string& name) {
+  const auto place = std::ranges::lower_bound(state.nodes, name, {}, &NodeRow::name);
+  if (place != state.nodes.end() && place->name == name) return *place;
+  NodeRow row;
+  row.name = name;
+  return *state.nodes.insert(place, std::move(row));
+}
+
+Result<> Loader::load_drains(StoredState& state) {
+  auto query = database_.prepare(
+      "SELECT node, source, reason_class, who, text, since_ms FROM node_drain ORDER BY node, "
+      "source");
+  if (!query) return fail(query);
+  return for_each_row(*query, [&](Fields& fields) { read_drain(fields, state); });
+}
+
+// What kept a node out of service and is not known keeps it out until somebody looks.
+void Loader::read_drain(Fields& fields, StoredState& state) {
+  NodeRow& node = node_row(state, fields.text());
+  Drain drain;
+  drain.source = fields.word<DrainSource>("source");
+  drain.reason_class = fields.word<ReasonClass>("reason_class");
+  drain.who = fields.text();
+  drain.text = fields.text();
+  drain.since = fields.time();
   if (!fields.complaint().empty()) {
     set_aside_.push_back({"node", node.name, fields.complaint()});
-    node.strikes = 0;
-    node.drained = true;
-    node.drain_reason = kUnreadNode;
+    drain = kUnreadDrain;
   }
-  state.nodes.push_back(std::move(node));
+  if (node.drains.empty() || node.drains.back().source < drain.source)
+    node.drains.push_back(std::move(drain));
 }
 
 void Loader::drain_unread(StoredState& state) {
-  const std::size_t read = state.nodes.size();
   for (const auto& [name, id] : nodes_) {
-    const auto is_it = [&name](const NodeRow& row) { return row.name == name; };
-    if (std::any_of(state.nodes.begin(), state.nodes.begin() + static_cast<std::ptrdiff_t>(read),
-                    is_it))
-      continue;
-    NodeRow node;
-    node.name = name;
-    node.drained = true;
-    node.drain_reason = kUnreadNode;
-    state.nodes.push_back(std::move(node));
+    NodeRow& node = node_row(state, name);
+    if (node.drains.empty()) node.drains.push_back(kUnreadDrain);
   }
-  std::ranges::sort(state.nodes, {}, &NodeRow::name);
+}
+
+Result<> Loader::load_strikes(StoredState& state) {
+  auto query = database_.prepare("SELECT node, job, at_ms FROM node_strike ORDER BY node, at_ms");
+  if (!query) return fail(query);
+  return for_each_row(*query, [&](Fields& fields) {
+    NodeRow& node = node_row(state, fields.text());
+    const JobId job{fields.number<std::uint64_t>("job")};
+    const Time at = fields.time();
+    if (fields.complaint().empty()) {
+      node.strikes.push_back({job, at});
+    } else {
+      set_aside_.push_back({"node", node.name, fields.complaint()});
+    }
+  });
 }
 
 Result<> Loader::tolerate(Result<> done, std::string_view kind, std::string_view name,

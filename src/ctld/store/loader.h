@@ -35,8 +35,12 @@ class Loader {
   /// False: one of its nodes is not configured.
   bool map_nodes(Attempt& attempt, const std::vector<std::string>& names, bool is_open);
   Result<> load_nodes(StoredState& state);
-  void read_node(Fields& fields, StoredState& state);
+  Result<> load_drains(StoredState& state);
+  void read_drain(Fields& fields, StoredState& state);
   void drain_unread(StoredState& state);
+  Result<> load_strikes(StoredState& state);
+  /// The node's row, made where there was none.
+  static NodeRow& node_row(StoredState& state, const std::string& name);
   /// Notes damage of a table from which a start may do without some rows; other errors stay.
   Result<> tolerate(Result<> done, std::string_view kind, std::string_view name,
                     std::string_view meaning);

@@ -95,7 +95,8 @@ void bind_job(sql::Statement& statement, const Job& job, const NameOf& names) {
       .bind(job.last_attempt.value)
       .bind_text(excluded)
       .bind(job.standing.evictions)
-      .bind(to_ms(job.standing.backoff_until));
+      .bind(to_ms(job.standing.backoff_until))
+      .bind(ms(job.standing.retry_at));
 }
 
 void bind_attempt(sql::Statement& statement, const Attempt& attempt) {
@@ -181,6 +182,7 @@ void read_job(Fields& fields, Job& job, std::vector<std::string>& excluded) {
   }
   job.standing.evictions = fields.number<std::uint32_t>("evictions");
   job.standing.backoff_until = fields.time();
+  job.standing.retry_at = fields.maybe_time();
 }
 
 Attempt read_attempt(Fields& fields) {
@@ -305,6 +307,31 @@ bool is_known(CauseCode code) {
     case CauseCode::kDependencyNeverMet:
     case CauseCode::kDeadline:
     case CauseCode::kMaxWait:
+      return true;
+  }
+  return false;
+}
+
+bool is_known(DrainSource source) {
+  switch (source) {
+    case DrainSource::kOperator:
+    case DrainSource::kReboot:
+    case DrainSource::kInventory:
+    case DrainSource::kLeftovers:
+    case DrainSource::kStrikes:
+    case DrainSource::kRecord:
+      return true;
+  }
+  return false;
+}
+
+bool is_known(ReasonClass reason_class) {
+  switch (reason_class) {
+    case ReasonClass::kNode:
+    case ReasonClass::kHardware:
+    case ReasonClass::kSoftware:
+    case ReasonClass::kUser:
+    case ReasonClass::kMaintenance:
       return true;
   }
   return false;

@@ -27,7 +27,7 @@ namespace artel::ctld {
   "state, final, ended_ms, wait_code, wait_nodes_wanted, wait_nodes_free, wait_behind, "           \
   "planned_start_ms, " ARTEL_CAUSE_COLUMNS                                                         \
   ", retries_application, retries_node, retries_launch, last_attempt, excluded_nodes, evictions, " \
-  "backoff_until_ms"
+  "backoff_until_ms, retry_at_ms"
 #define ARTEL_ATTEMPT_COLUMNS                                                             \
   "job, task, attempt, allocated_ms, started_ms, ended_ms, limit_end_ms, start_ordered, " \
   "master_port, step_key, "                                                               \
@@ -50,6 +50,8 @@ bool is_known(NodePhase phase);
 bool is_known(WaitCode code);
 bool is_known(Actor actor);
 bool is_known(CauseCode code);
+bool is_known(DrainSource source);
+bool is_known(ReasonClass reason_class);
 
 /// One row, read column by column from `first`. Keeps the first complaint.
 class Fields {

@@ -182,6 +182,29 @@ CREATE TABLE past (
   at_ms INTEGER NOT NULL,
   PRIMARY KEY (kind, name)
 ) STRICT, WITHOUT ROWID;
+)sql",
+                                                                R"sql(
+ALTER TABLE job ADD COLUMN retry_at_ms INTEGER;
+CREATE TABLE node_drain (
+  node TEXT NOT NULL,
+  source INTEGER NOT NULL,
+  reason_class INTEGER NOT NULL,
+  who TEXT NOT NULL,
+  text TEXT NOT NULL,
+  since_ms INTEGER NOT NULL,
+  PRIMARY KEY (node, source)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE node_strike (
+  node TEXT NOT NULL,
+  job INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (node, job)
+) STRICT, WITHOUT ROWID;
+INSERT INTO node_drain SELECT name, 0, 0, 'artel-ctld', drain_reason, unixepoch() * 1000
+  FROM node WHERE drained <> 0;
+ALTER TABLE node DROP COLUMN strikes;
+ALTER TABLE node DROP COLUMN drained;
+ALTER TABLE node DROP COLUMN drain_reason;
 )sql"};
 
 Result<> run_steps(sql::Database& database, std::int64_t from, std::int64_t to) {

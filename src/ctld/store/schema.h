@@ -9,7 +9,7 @@
 
 namespace artel::ctld {
 
-inline constexpr std::int64_t kSchemaVersion = 2;
+inline constexpr std::int64_t kSchemaVersion = 3;
 /// "ARTL" in the file's header (PRAGMA application_id).
 inline constexpr std::int64_t kApplicationId = 0x4152'544C;
 

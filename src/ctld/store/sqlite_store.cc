@@ -26,19 +26,24 @@ namespace {
 constexpr std::string_view kInsertJob =
     "INSERT INTO job (id, owner_uid, user, team, queue, project, name, kind, priority, array_size, "
     "submitted_ms, client_token, " ARTEL_JOB_COLUMNS
-    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kUpdateJob =
     "UPDATE job SET (" ARTEL_JOB_COLUMNS
-    ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
+    ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
 constexpr std::string_view kInsertSpec = "INSERT INTO job_spec (job, spec) VALUES (?, ?)";
 constexpr std::string_view kWriteAttempt = "INSERT OR REPLACE INTO attempt (" ARTEL_ATTEMPT_COLUMNS
                                            ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kWritePart =
     "INSERT OR REPLACE INTO attempt_node (" ARTEL_PART_COLUMNS
     ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-constexpr std::string_view kWriteNode =
-    "INSERT OR REPLACE INTO node (name, boot_id, strikes, drained, drain_reason) "
-    "VALUES (?, ?, ?, ?, ?)";
+constexpr std::string_view kWriteNode = "INSERT OR REPLACE INTO node (name, boot_id) VALUES (?, ?)";
+constexpr std::string_view kDropDrains = "DELETE FROM node_drain WHERE node = ?";
+constexpr std::string_view kWriteDrain =
+    "INSERT INTO node_drain (node, source, reason_class, who, text, since_ms) "
+    "VALUES (?, ?, ?, ?, ?, ?)";
+constexpr std::string_view kDropStrikes = "DELETE FROM node_strike WHERE node = ?";
+constexpr std::string_view kWriteStrike =
+    "INSERT INTO node_strike (node, job, at_ms) VALUES (?, ?, ?)";
 constexpr std::string_view kWriteEvent =
     "INSERT INTO event (at_ms, kind, job, actor, text) VALUES (?, ?, ?, ?, ?)";
 constexpr std::string_view kWritePast =
@@ -135,6 +140,7 @@ class SqliteStore::Impl {
   Result<> write(const EventRow& row);
   Result<> write(const PastRow& row);
   Result<> write(const ClaimRow& row);
+  Result<> write_drain(const std::string& node, const Drain& drain);
   Result<> write_part(const Attempt& attempt, std::size_t index);
   Result<> checkpoint();
   Result<> lengthen_log();
@@ -271,11 +277,32 @@ Result<> SqliteStore::Impl::write_part(const Attempt& attempt, std::size_t index
 Result<> SqliteStore::Impl::write(const NodeRow& row) {
   auto insert = database_->prepare(kWriteNode);
   if (!insert) return fail(insert);
-  return insert->bind_text(row.name)
-      .bind_text(row.boot_id)
-      .bind(row.strikes)
-      .bind(row.drained ? 1 : 0)
-      .bind_text(row.drain_reason)
+  if (auto done = insert->bind_text(row.name).bind_text(row.boot_id).run(); !done) return done;
+  for (const std::string_view drop : {kDropDrains, kDropStrikes}) {
+    auto old = database_->prepare(drop);
+    if (!old) return fail(old);
+    if (auto done = old->bind_text(row.name).run(); !done) return done;
+  }
+  for (const Drain& drain : row.drains)
+    if (auto done = write_drain(row.name, drain); !done) return done;
+  for (const Strike& strike : row.strikes) {
+    auto one = database_->prepare(kWriteStrike);
+    if (!one) return fail(one);
+    one->bind_text(row.name).bind(number(strike.job)).bind(to_ms(strike.at));
+    if (auto done = one->run(); !done) return done;
+  }
+  return {};
+}
+
+Result<> SqliteStore::Impl::write_drain(const std::string& node, const Drain& drain) {
+  auto insert = database_->prepare(kWriteDrain);
+  if (!insert) return fail(insert);
+  return insert->bind_text(node)
+      .bind(static_cast<std::int64_t>(drain.source))
+      .bind(static_cast<std::int64_t>(drain.reason_class))
+      .bind_text(drain.who)
+      .bind_text(drain.text)
+      .bind(to_ms(drain.since))
       .run();
 }
 

@@ -16,7 +16,13 @@ v1::NodeView node_view() {
   node.set_state("draining");
   node.set_contact("up");
   node.set_simulated(true);
-  node.set_drain_reason("fan");
+  node.set_drain_reason("hardware: fan (op)");
+  v1::NodeDrain& drain = *node.add_drains();
+  drain.set_source("operator");
+  drain.set_reason_class("hardware");
+  drain.set_who("op");
+  drain.set_text("fan");
+  drain.set_since_ms(5);
   node.set_strikes(2);
   node.set_clock_offset_ms(-2500);
   node.add_jobs(17);
@@ -52,8 +58,8 @@ TEST_CASE("the table of nodes tells use, jobs and what is odd") {
   *reply.add_nodes() = node_view();
   CHECK(node_table(reply, {true, false, 0}) ==
         "NODE  STATE    GPUS TYPE   CPUS      MEMORY JOBS  NOTES\n"
-        "hgx01 draining  4/8 h100 64/128 1024G/2048G 17,18 fan; 2 strikes; clock -2.500s; "
-        "simulated\n");
+        "hgx01 draining  4/8 h100 64/128 1024G/2048G 17,18 hardware: fan (op); 2 strikes; "
+        "clock -2.500s; simulated\n");
 }
 
 TEST_CASE("a node in JSON has exact numbers") {

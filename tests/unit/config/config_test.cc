@@ -89,6 +89,8 @@ TEST_CASE("an empty configuration has the defaults") {
   CHECK(config.listen == "0.0.0.0:7817");
   CHECK(config.operators == std::vector<std::string>{"root"});
   CHECK(config.prepare_timeout == 60s);
+  CHECK(config.strikes_to_drain == 3);
+  CHECK(config.strike_window == 24h);
   CHECK(config.nodes.empty());
   CHECK(config.teams.teams.empty());
   CHECK(config.teams.queues.empty());
@@ -110,6 +112,8 @@ state = "/s"
 node_keys = "/k"
 operators = ["a", "b"]
 prepare_timeout = "5m"
+strikes_to_drain = 0
+strike_window = "2h"
 master_ports = "2000-3000"
 [noded]
 state = "/n/%n/%%"
@@ -126,6 +130,8 @@ output = "%x-%j"
   CHECK(config.node_keys == "/k");
   CHECK(config.operators == std::vector<std::string>{"a", "b"});
   CHECK(config.prepare_timeout == 5min);
+  CHECK(config.strikes_to_drain == 0);
+  CHECK(config.strike_window == 2h);
   CHECK(config.master_port_first == 2000);
   CHECK(config.master_port_last == 3000);
   CHECK(config.node_state == "/n/%n/%%");
@@ -146,6 +152,8 @@ TEST_CASE("the shipped configuration is right and shows the defaults") {
   CHECK(shipped->node_keys == config.node_keys);
   CHECK(shipped->operators == config.operators);
   CHECK(shipped->prepare_timeout == config.prepare_timeout);
+  CHECK(shipped->strikes_to_drain == config.strikes_to_drain);
+  CHECK(shipped->strike_window == config.strike_window);
   CHECK(shipped->master_port_first == config.master_port_first);
   CHECK(shipped->master_port_last == config.master_port_last);
   CHECK(shipped->node_state == config.node_state);

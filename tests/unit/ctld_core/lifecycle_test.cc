@@ -126,7 +126,7 @@ TEST_CASE("a node that refuses is blamed, the job is tried again elsewhere in it
   CHECK(job->wait.code == WaitCode::kRequeued);
   CHECK(job->retries.launch == 1);
   CHECK(job->retries.application == 0);
-  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes == 1);
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes.size() == 1);
   (void)cluster.tick(seconds{2});
   job = cluster.job(id);
   REQUIRE(job->state == JobState::kPreparing);
@@ -134,31 +134,102 @@ TEST_CASE("a node that refuses is blamed, the job is tried again elsewhere in it
   CHECK(job->attempt->parts[0].share.node != NodeId{0});
 }
 
-TEST_CASE("a gang that gets ready ends the row of strikes of all its nodes, in the store too") {
+void refuse(Cluster& cluster, JobId id) {
+  cluster.from(0, AttemptRefused{cluster.job(id)->attempt->key,
+                                 {.actor = Actor::kLaunch,
+                                  .code = CauseCode::kPrepareRefused,
+                                  .node = "hgx01",
+                                  .text = "no space"}});
+}
+
+/// A new job is placed on the first node, which refuses it.
+void strike(Cluster& cluster) {
+  JobSpec job = spec(1);
+  job.nodes_wanted = {"hgx01"};
+  const JobId id = cluster.submit(job);
+  (void)cluster.tick(seconds{1});
+  refuse(cluster, id);
+  REQUIRE(cluster.cancel(kAlice, id));
+}
+
+TEST_CASE("a node that fails the launches of three jobs is drained, and resume clears it") {
   Cluster cluster;
   cluster.connect_all();
-  const JobId first = cluster.submit(spec(1));
-  (void)cluster.tick();
-  cluster.from(0,
-               AttemptRefused{
-                   cluster.job(first)->attempt->key,
-                   {.actor = Actor::kLaunch, .code = CauseCode::kPrepareRefused, .node = "hgx01"}});
-  REQUIRE(cluster.core().snapshot(cluster.now)->nodes[0].strikes == 1);
-  REQUIRE(cluster.cancel(kAlice, first));
-  const JobId gang = cluster.submit(spec(4));
-  (void)cluster.tick(seconds{5});
-  const AttemptKey key = cluster.job(gang)->attempt->key;
-  for (std::uint32_t node = 0; node < 4; ++node) {
-    cluster.from(node, AttemptReady{key, 4000});
+  strike(cluster);
+  strike(cluster);
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].drains.empty());
+  strike(cluster);
+  Node node = cluster.core().snapshot(cluster.now)->nodes[0];
+  CHECK(node_state_name(node) == "drained");
+  REQUIRE(node.drains.size() == 1);
+  CHECK(describe(node.drains[0]) ==
+        "node: launches of 3 jobs failed here, the last one: no space (artel-ctld)");
+  cluster.core().resume(RequestId{6}, kOperator, {"hgx01"}, cluster.now);
+  (void)cluster.core().take_effects();
+  strike(cluster);
+  node = cluster.core().snapshot(cluster.now)->nodes[0];
+  CHECK(node_state_name(node) == "idle");
+  CHECK(node.strikes.size() == 1);
+}
+
+TEST_CASE(
+    "strikes that are long ago, or of one job that is refused again and again, do not drain") {
+  Cluster cluster;
+  cluster.connect_all();
+  strike(cluster);
+  strike(cluster);
+  (void)cluster.tick(std::chrono::hours{24});
+  strike(cluster);
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes.size() == 1);
+  JobSpec job = spec(1);
+  job.nodes_wanted = {"hgx01"};
+  job.retries.launch = 5;
+  const JobId id = cluster.submit(job);
+  for (int i = 0; i < 5; ++i) {
+    (void)cluster.tick(seconds{100});
+    refuse(cluster, id);
   }
-  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes == 0);
-  std::vector<std::uint32_t> stored;
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes.size() == 2);
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].drains.empty());
+}
+
+TEST_CASE("a run that ends well ends the row of strikes of its nodes, in the store too") {
+  Cluster cluster;
+  cluster.connect_all();
+  strike(cluster);
+  (void)cluster.tick(seconds{1});
+  const AttemptKey key = cluster.run(spec(4));
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes.size() == 1);
+  for (std::uint32_t node = 0; node < 4; ++node)
+    cluster.from(node, AttemptEnded{key, ended(cluster.now, well())});
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes.empty());
+  std::vector<std::size_t> stored;
   for (const StoreWrite& write : cluster.core().take_effects().writes) {
-    if (const auto* row = std::get_if<NodeRow>(&write); row != nullptr && row->name == "hgx01") {
-      stored.push_back(row->strikes);
-    }
+    if (const auto* row = std::get_if<NodeRow>(&write); row != nullptr && row->name == "hgx01")
+      stored.push_back(row->strikes.size());
   }
-  CHECK(stored == std::vector<std::uint32_t>{0});
+  CHECK(stored == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("how long a job backs off after a failure is kept over a restart") {
+  Cluster before;
+  before.connect_all();
+  const JobId id = before.submit(spec(1));
+  (void)before.tick();
+  refuse(before, id);
+  StoredState stored;
+  stored.last_job = id;
+  Job job = *before.job(id);
+  job.standing.retry_at = before.now + seconds{30};
+  stored.jobs = {std::move(job)};
+  Cluster after(std::move(stored), Cluster::config(), before.now);
+  after.connect_all();
+  (void)after.tick(seconds{29});
+  CHECK(after.job(id)->state == JobState::kPending);
+  CHECK(after.job(id)->wait.code == WaitCode::kRequeued);
+  CHECK(after.job(id)->retries.launch == 1);
+  (void)after.tick(seconds{1});
+  CHECK(after.job(id)->state == JobState::kPreparing);
 }
 
 TEST_CASE("a launch that fails everywhere ends when its budget is spent") {
@@ -188,7 +259,7 @@ TEST_CASE("a missing program is the job's own failure and is not tried again") {
                                   .node = "hgx01",
                                   .text = "no such program"}});
   CHECK(cluster.job(id)->state == JobState::kFailed);
-  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes == 0);
+  CHECK(cluster.core().snapshot(cluster.now)->nodes[0].strikes.empty());
 }
 
 TEST_CASE("a node that does not get ready in time is given up and not used for this job") {

@@ -25,7 +25,9 @@ Result<> release(Cluster& cluster, const Caller& caller, JobId job) {
 }
 
 Result<> drain(Cluster& cluster, const Caller& caller, const std::string& node) {
-  cluster.core().drain(RequestId{5}, caller, {node}, "fan is loud", cluster.now);
+  cluster.core().drain(RequestId{5}, caller, {node},
+                       {.reason = "fan is loud", .reason_class = ReasonClass::kHardware},
+                       cluster.now);
   return outcome(cluster);
 }
 
@@ -93,7 +95,10 @@ TEST_CASE("nothing more is placed on a drained node, and what runs there goes on
   REQUIRE(drain(cluster, kOperator, "hgx04"));
   CHECK(node_state_name(node(cluster, 0)) == "draining");
   CHECK(node_state_name(node(cluster, 3)) == "drained");
-  CHECK(node(cluster, 3).drain_reason == "op: fan is loud");
+  const std::vector<Drain> drains = node(cluster, 3).drains;
+  REQUIRE(drains.size() == 1);
+  CHECK(describe(drains[0]) == "hardware: fan is loud (op)");
+  CHECK(drains[0].since == cluster.now);
   CHECK(cluster.job(running.job)->state == JobState::kRunning);
   const JobId two = cluster.submit(spec(2));
   (void)cluster.tick();
@@ -102,12 +107,12 @@ TEST_CASE("nothing more is placed on a drained node, and what runs there goes on
   (void)cluster.tick(std::chrono::seconds{1});
   INFO(describe(cluster.job(two)->wait));
   CHECK(cluster.job(two)->state == JobState::kPreparing);
-  CHECK(node(cluster, 3).drain_reason.empty());
+  CHECK(node(cluster, 3).drains.empty());
 }
 
 TEST_CASE("a drain and its end are written down") {
   Cluster cluster;
-  cluster.core().drain(RequestId{5}, kOperator, {"hgx02"}, "fan", cluster.now);
+  cluster.core().drain(RequestId{5}, kOperator, {"hgx02"}, {.reason = "fan"}, cluster.now);
   const auto row_of = [](const Effects& effects) {
     for (const StoreWrite& write : effects.writes) {
       if (const auto* row = std::get_if<NodeRow>(&write)) return *row;
@@ -116,10 +121,52 @@ TEST_CASE("a drain and its end are written down") {
   };
   const NodeRow drained = row_of(cluster.core().take_effects());
   CHECK(drained.name == "hgx02");
-  CHECK(drained.drained);
-  CHECK(drained.drain_reason == "op: fan");
+  REQUIRE(drained.drains.size() == 1);
+  CHECK(drained.drains[0].text == "fan");
   cluster.core().resume(RequestId{6}, kOperator, {"hgx02"}, cluster.now);
-  CHECK_FALSE(row_of(cluster.core().take_effects()).drained);
+  const NodeRow resumed = row_of(cluster.core().take_effects());
+  CHECK(resumed.name == "hgx02");
+  CHECK(resumed.drains.empty());
+}
+
+TEST_CASE("a node that is drained until its reboot is used again after it, unless others say no") {
+  Cluster cluster;
+  cluster.connect_all();
+  const DrainOrder order{.reason = "new kernel", .until_reboot = true};
+  cluster.core().drain(RequestId{5}, kOperator, {"hgx01", "hgx02"}, order, cluster.now);
+  (void)cluster.core().take_effects();
+  REQUIRE(drain(cluster, kOperator, "hgx02"));
+  cluster.connect(0);
+  CHECK(node_state_name(node(cluster, 0)) == "drained");
+  cluster.connect(0, {}, "another boot");
+  cluster.connect(1, {}, "another boot");
+  CHECK(node_state_name(node(cluster, 0)) == "idle");
+  REQUIRE(node(cluster, 1).drains.size() == 1);
+  CHECK(node(cluster, 1).drains[0].text == "fan is loud");
+}
+
+TEST_CASE("what Artel drains by itself and lifts by itself leaves an operator's drain alone") {
+  Cluster cluster;
+  cluster.connect_all();
+  REQUIRE(drain(cluster, kOperator, "hgx01"));
+  AgentHello hello = cluster.hello(0);
+  hello.inventory.resources.gpus = 7;
+  REQUIRE(cluster.core().agent_connected(SessionId{1}, hello, cluster.now));
+  REQUIRE(node(cluster, 0).drains.size() == 2);
+  REQUIRE(cluster.core().agent_connected(SessionId{2}, cluster.hello(0), cluster.now));
+  REQUIRE(node(cluster, 0).drains.size() == 1);
+  CHECK(node(cluster, 0).drains[0].source == DrainSource::kOperator);
+}
+
+TEST_CASE("drains and strikes come back after a restart") {
+  StoredState stored;
+  const Drain drain{DrainSource::kOperator, ReasonClass::kUser, "op", "why", kStart};
+  stored.nodes = {{"hgx03", "boot", {{JobId{4}, kStart}}, {drain}}};
+  Cluster cluster(std::move(stored));
+  cluster.connect_all();
+  CHECK(node_state_name(node(cluster, 2)) == "drained");
+  CHECK(node(cluster, 2).drains == std::vector<Drain>{drain});
+  CHECK(node(cluster, 2).strikes.size() == 1);
 }
 
 TEST_CASE("a node that does not exist is named with the nearest one") {

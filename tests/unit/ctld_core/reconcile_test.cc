@@ -290,7 +290,8 @@ TEST_CASE("a node with fewer GPUs than configured is not used, and is again when
   REQUIRE(cluster.core().agent_connected(SessionId{1}, hello, cluster.now));
   Node node = cluster.core().snapshot(cluster.now)->nodes[0];
   CHECK(node_state_name(node) == "drained");
-  CHECK(node.drain_reason == "inventory: 7 of 8 GPUs");
+  REQUIRE(node.drains.size() == 1);
+  CHECK(describe(node.drains[0]) == "hardware: 7 of 8 GPUs (artel-ctld)");
   REQUIRE(cluster.core().agent_connected(SessionId{2}, cluster.hello(0), cluster.now));
   node = cluster.core().snapshot(cluster.now)->nodes[0];
   CHECK(node_state_name(node) == "idle");

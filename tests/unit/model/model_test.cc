@@ -108,6 +108,15 @@ TEST_CASE("a reason to wait has its numbers") {
   CHECK(describe(reason) == "needs 4 nodes, 2 free; planned start 1970-01-01T00:00:00Z");
 }
 
+TEST_CASE("classes of reasons are a fixed set of words") {
+  CHECK(parse_reason_class("hardware").value() == ReasonClass::kHardware);
+  const auto wrong = parse_reason_class("hardwar");
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().text ==
+        "'hardwar' is no class of reasons, did you mean 'hardware'?; there are node, hardware, "
+        "software, user, maintenance");
+}
+
 TEST_CASE("a node's state is what operators call it") {
   Node node{.config = {.name = "hgx01", .resources = {.cpus = 64, .gpus = 8}}};
   CHECK(node_state_name(node) == "unknown");
@@ -115,9 +124,13 @@ TEST_CASE("a node's state is what operators call it") {
   CHECK(node_state_name(node) == "idle");
   node.used = {.cpus = 8, .gpus = 1};
   CHECK(node_state_name(node) == "mixed");
-  node.drained = true;
+  node.drains.push_back({.source = DrainSource::kOperator, .text = "fan"});
   CHECK(node_state_name(node) == "draining");
   node.used = {};
+  CHECK(node_state_name(node) == "drained");
+  node.drains[0].reason_class = ReasonClass::kMaintenance;
+  CHECK(node_state_name(node) == "maintenance");
+  node.drains.push_back({.source = DrainSource::kInventory});
   CHECK(node_state_name(node) == "drained");
   node.contact = NodeContact::kLost;
   CHECK(node_state_name(node) == "down");

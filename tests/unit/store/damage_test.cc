@@ -45,7 +45,7 @@ void fill(const std::filesystem::path& file) {
     return one;
   }();
   commit(*store, {JobRow{a_job(1), true}, JobRow{ended, true}, JobRow{a_job(3), true},
-                  NodeRow{"n2", "boot", 0, true, "broken fan"},
+                  NodeRow{"n2", "boot", {}, {{.who = "op", .text = "broken fan"}}},
                   PastRow{PastRow::Of::kUser, "alice", 0.5, at(0)},
                   ClaimRow{{JobId{1}, 1, {{.node = NodeId{0}, .gpus = 8000}}}}});
   commit(*store, placed(ended, attempt));
@@ -78,8 +78,16 @@ TEST_CASE("a damaged page costs what lies on it and not the start") {
     damage(folder.file(), "claim");
     kind = "claim";
   }
-  SECTION("nodes") {
+  SECTION("boot ids") {
     damage(folder.file(), "node");
+    kind = "node";
+  }
+  SECTION("strikes") {
+    damage(folder.file(), "node_strike");
+    kind = "node";
+  }
+  SECTION("drains") {
+    damage(folder.file(), "node_drain");
     kind = "node";
   }
   const auto store = open_new(folder.file());
@@ -95,13 +103,13 @@ TEST_CASE("a damaged page costs what lies on it and not the start") {
 TEST_CASE("nodes whose records lie on a damaged page count as drained") {
   const Folder folder;
   fill(folder.file());
-  damage(folder.file(), "node");
+  damage(folder.file(), "node_drain");
   const StoredState state = load(*open_new(folder.file()));
   REQUIRE(state.nodes.size() == 4);
   CHECK(state.nodes[0].name == "n1");
   for (const NodeRow& node : state.nodes) {
-    CHECK(node.drained);
-    CHECK(has(node.drain_reason, "cannot be read"));
+    REQUIRE(node.drains.size() == 1);
+    CHECK(node.drains[0].source == DrainSource::kRecord);
   }
 }
 

@@ -60,7 +60,8 @@ void fill(SqliteStore& store) {
   ended.ended_at = at(40);
   ended.cause = {Actor::kApplication, CauseCode::kExit, "alice", "n2", 0, 3, 0, "exit code 3"};
   commit(store,
-         {JobRow{ended, false}, AttemptRow{over}, NodeRow{"n4", "boot-4", 2, true, "broken fan"},
+         {JobRow{ended, false}, AttemptRow{over},
+          NodeRow{"n4", "boot-4", {{JobId{3}, at(40)}}, {{.who = "op", .text = "broken fan"}}},
           EventRow{at(40), "end", JobId{3}, "n2", "exit code 3"}});
 }
 
@@ -119,7 +120,8 @@ TEST_CASE("a store of every earlier version is brought up to date with all that 
       CHECK(state.last_job == JobId{3});
       CHECK(state.incarnation.value == 2);
       REQUIRE(state.nodes.size() == 1);
-      CHECK(state.nodes[0].drain_reason == "broken fan");
+      REQUIRE(state.nodes[0].drains.size() == 1);
+      CHECK(state.nodes[0].drains[0].text == "broken fan");
       commit(**store, {JobRow{a_job(4), true}});
     }
     CHECK(version_of(folder.file()) == kSchemaVersion);

@@ -183,15 +183,20 @@ TEST_CASE("any change of an attempt's parts is stored") {
 TEST_CASE("nodes come back with what outlives restarts") {
   const Folder folder;
   const auto store = open_new(folder.file());
-  commit(*store, {NodeRow{"n2", "boot", 2, true, "fan broken"}, NodeRow{"n1", "a", 0, false, ""}});
-  commit(*store, {NodeRow{"n1", "b", 1, false, ""}});
+  const std::vector<Drain> drains = {
+      {DrainSource::kOperator, ReasonClass::kHardware, "op", "fan broken", time_from_ms(5)},
+      {DrainSource::kStrikes, ReasonClass::kNode, "artel-ctld", "no space", time_from_ms(6)}};
+  commit(*store, {NodeRow{"n2", "boot", {}, drains}, NodeRow{"n1", "a", {}, drains}});
+  const std::vector<Strike> strikes = {{JobId{9}, time_from_ms(7)}, {JobId{3}, time_from_ms(8)}};
+  commit(*store, {NodeRow{"n1", "b", strikes, {}}});
   const StoredState state = load(*store);
   REQUIRE(state.nodes.size() == 2);
   CHECK(state.nodes[0].name == "n1");
   CHECK(state.nodes[0].boot_id == "b");
-  CHECK(state.nodes[0].strikes == 1);
-  CHECK(state.nodes[1].drained);
-  CHECK(state.nodes[1].drain_reason == "fan broken");
+  CHECK(state.nodes[0].strikes == strikes);
+  CHECK(state.nodes[0].drains.empty());
+  CHECK(state.nodes[1].strikes.empty());
+  CHECK(state.nodes[1].drains == drains);
 }
 
 TEST_CASE("tokens of submissions come back, oldest first, if they are not too old") {
@@ -292,14 +297,15 @@ TEST_CASE("a job that cannot be read does not stop the start") {
   CHECK(has(store->set_aside()[0].why, told));
 }
 
-TEST_CASE("a node whose record cannot be read counts as drained") {
+TEST_CASE("a node whose drain cannot be read stays drained") {
   const Folder folder;
   open_new(folder.file());
-  tamper(folder.file(), "INSERT INTO node VALUES ('n1', 'boot', -5, 0, '')");
+  tamper(folder.file(), "INSERT INTO node_drain VALUES ('n1', 99, 0, 'op', 'fan', 0)");
   const auto store = open_new(folder.file());
   const StoredState state = load(*store);
   REQUIRE(state.nodes.size() == 1);
-  CHECK(state.nodes[0].drained);
+  REQUIRE(state.nodes[0].drains.size() == 1);
+  CHECK(state.nodes[0].drains[0].source == DrainSource::kRecord);
   CHECK(store->set_aside().size() == 1);
 }
 

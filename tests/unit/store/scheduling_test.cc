@@ -16,7 +16,7 @@ sched::Share share(std::uint32_t node) {
 TEST_CASE("evictions and the back-off of a job are kept") {
   const Folder folder;
   Job job = a_job(1);
-  job.standing = {.evictions = 3, .backoff_until = at(600)};
+  job.standing = {.evictions = 3, .backoff_until = at(600), .retry_at = at(700)};
   {
     const auto store = open_new(folder.file());
     load(*store);

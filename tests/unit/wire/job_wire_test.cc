@@ -77,8 +77,7 @@ TEST_CASE("a node shows what is configured, what is used and why it is drained")
   Node node;
   node.config = {"n1", "10.0.0.1", {16, Bytes{64}, "h100", 8}, true};
   node.used = {4, Bytes{16}, "h100", 2};
-  node.drained = true;
-  node.drain_reason = "fan";
+  node.drains = {{DrainSource::kOperator, ReasonClass::kHardware, "op", "fan", time_from_ms(7)}};
   node.contact = NodeContact::kUp;
   v1::NodeView view;
   to_proto(node, view);
@@ -87,7 +86,11 @@ TEST_CASE("a node shows what is configured, what is used and why it is drained")
   CHECK(view.used().gpus() == 2);
   CHECK(view.simulated());
   CHECK(view.contact() == "up");
-  CHECK(view.drain_reason() == "fan");
+  CHECK(view.drain_reason() == "hardware: fan (op)");
+  REQUIRE(view.drains_size() == 1);
+  CHECK(view.drains(0).source() == "operator");
+  CHECK(view.drains(0).reason_class() == "hardware");
+  CHECK(view.drains(0).since_ms() == 7);
   CHECK(view.state() == node_state_name(node));
 }
 
