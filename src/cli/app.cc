@@ -14,14 +14,23 @@ namespace artel::cli {
 namespace {
 
 constexpr std::array kCommands = {
-    Command{submit_syntax, submit_command},   Command{run_syntax, run_command},
-    Command{queue_syntax, queue_command},     Command{show_syntax, show_command},
-    Command{why_syntax, why_command},         Command{logs_syntax, logs_command},
-    Command{cancel_syntax, cancel_command},   Command{hold_syntax, hold_command},
-    Command{release_syntax, release_command}, Command{nodes_syntax, nodes_command},
-    Command{drain_syntax, drain_command},     Command{resume_syntax, resume_command},
-    Command{history_syntax, history_command}, Command{report_usage_syntax, report_usage_command},
-    Command{whatif_syntax, whatif_command},   Command{simulate_syntax, simulate_command},
+    Command{submit_syntax, submit_command},
+    Command{run_syntax, run_command},
+    Command{queue_syntax, queue_command},
+    Command{show_syntax, show_command},
+    Command{why_syntax, why_command},
+    Command{logs_syntax, logs_command},
+    Command{cancel_syntax, cancel_command},
+    Command{hold_syntax, hold_command},
+    Command{release_syntax, release_command},
+    Command{nodes_syntax, nodes_command},
+    Command{drain_syntax, drain_command},
+    Command{resume_syntax, resume_command},
+    Command{history_syntax, history_command},
+    Command{report_usage_syntax, report_usage_command},
+    Command{whatif_syntax, whatif_command},
+    Command{simulate_syntax, simulate_command},
+    Command{lost_and_found_syntax, lost_and_found_command},
 };
 
 std::string overview() {
@@ -30,7 +39,7 @@ std::string overview() {
       "cluster.\n\nCommands:\n";
   for (const Command& command : kCommands) {
     const Syntax syntax = command.syntax();
-    text += fmt::format("  {:<14}{}\n", syntax.command, syntax.summary);
+    text += fmt::format("  {:<22}{}\n", syntax.command, syntax.summary);
   }
   text +=
       "\n'artel COMMAND --help' tells the options of a command and gives an example.\n"

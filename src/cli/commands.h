@@ -35,6 +35,7 @@ Syntax history_syntax();
 Syntax report_usage_syntax();
 Syntax whatif_syntax();
 Syntax simulate_syntax();
+Syntax lost_and_found_syntax();
 
 int submit_command(const Context& context, const Parsed& parsed);
 int run_command(const Context& context, const Parsed& parsed);
@@ -52,6 +53,7 @@ int history_command(const Context& context, const Parsed& parsed);
 int report_usage_command(const Context& context, const Parsed& parsed);
 int whatif_command(const Context& context, const Parsed& parsed);
 int simulate_command(const Context& context, const Parsed& parsed);
+int lost_and_found_command(const Context& context, const Parsed& parsed);
 
 /// Job ids of operands: "17", "18". Error: kInvalidArgument.
 Result<std::vector<std::uint64_t>> job_ids(const std::vector<std::string>& words);

@@ -37,6 +37,13 @@ struct SiteConfig {
   Duration strike_window{std::chrono::hours{24}};
   std::uint16_t master_port_first = 29400;
   std::uint16_t master_port_last = 30399;
+  std::filesystem::path backups = "/var/lib/artel/ctld/backups";  // <ctld_state>/backups
+  Duration backup_every{std::chrono::hours{1}};                   // 0: never
+  std::uint64_t backup_keep = 24;
+  Bytes min_free{std::uint64_t{256} << 20U};  // on the disk of ctld_state; below it nothing new
+  Bytes reserve{std::uint64_t{32} << 20U};    // kept for the ends of what runs
+  Duration history{std::chrono::days{365}};   // 0: for ever
+  std::filesystem::path history_export = "/var/lib/artel/ctld/history";  // <ctld_state>/history
 
   // [noded]; %n is the node's name
   std::string node_state = "/var/lib/artel/node/%n";

@@ -91,6 +91,26 @@ Result<> read_ports(const std::string& text, SiteConfig& config) {
   return {};
 }
 
+void read_backups(Section& section, SiteConfig& config) {
+  constexpr std::uint64_t kMostBackups = 10'000;
+  config.backups = config.ctld_state / "backups";
+  path(section, "backups", config.backups);
+  section.span("backup_every", config.backup_every);
+  section.number("backup_keep", 1, kMostBackups, config.backup_keep);
+}
+
+void read_limits_of_store(Section& section, SiteConfig& config) {
+  constexpr Duration kShortest{std::chrono::days{3}};
+  section.bytes("min_free", config.min_free);
+  section.bytes("reserve", config.reserve);
+  // Submissions may be repeated for two days.
+  if (section.span("history", config.history) && config.history != Duration::zero() &&
+      config.history < kShortest)
+    section.mistake("history", "must be 3d or longer, or \"0s\" to keep all for ever");
+  config.history_export = config.ctld_state / "history";
+  path(section, "history_export", config.history_export);
+}
+
 void read_ctld_table(Section section, SiteConfig& config) {
   endpoint(section, "listen", config.listen);
   path(section, "state", config.ctld_state);
@@ -106,6 +126,8 @@ void read_ctld_table(Section section, SiteConfig& config) {
     if (const auto read = read_ports(ports, config); !read)
       section.mistake("master_ports",
                       read.error().text + "; write first-last, such as 29400-30399");
+  read_backups(section, config);
+  read_limits_of_store(section, config);
   section.end();
 }
 

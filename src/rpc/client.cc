@@ -306,6 +306,9 @@ Result<v1::UsageReply> Client::usage(const v1::UsageRequest& request) {
 Result<v1::ReadOutputReply> Client::read_output(const v1::ReadOutputRequest& request) {
   return connection_->call(&Service::Stub::ReadOutput, request, Duration{}, true);
 }
+Result<v1::LostAndFoundReply> Client::lost_and_found(const v1::LostAndFoundRequest& request) {
+  return connection_->call(&Service::Stub::LostAndFound, request);
+}
 
 void Client::set_patience(Duration patience) { connection_->set_patience(patience); }
 void Client::on_trouble(TroubleListener listener) { connection_->on_trouble(std::move(listener)); }

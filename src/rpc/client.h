@@ -57,6 +57,7 @@ class Client {
   Result<v1::HistoryReply> history(const v1::HistoryRequest& request);
   Result<v1::UsageReply> usage(const v1::UsageRequest& request);
   Result<v1::ReadOutputReply> read_output(const v1::ReadOutputRequest& request);
+  Result<v1::LostAndFoundReply> lost_and_found(const v1::LostAndFoundRequest& request);
 
   /// How long calls keep trying once the controller has answered; the connect timeout before that.
   /// Commands that follow a job set hours.

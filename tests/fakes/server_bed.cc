@@ -125,6 +125,9 @@ Result<v1::UsageReply> Client::usage(const v1::UsageRequest& request) {
 Result<v1::ReadOutputReply> Client::read_output(const v1::ReadOutputRequest& request) {
   return connection_->call(&Stub::ReadOutput, token_, request);
 }
+Result<v1::LostAndFoundReply> Client::lost_and_found() {
+  return connection_->call(&Stub::LostAndFound, token_, v1::LostAndFoundRequest{});
+}
 
 Result<std::uint64_t> Client::submit_one(const v1::JobSpec& spec) {
   v1::SubmitRequest request;
@@ -207,6 +210,7 @@ void ServerBed::restart() {
   server.controller = std::make_unique<ctld::Controller>(
       core_config(), std::move(state), [] { return rpc::random_bytes(32); }, now);
   server.store = parts->store.get();
+  server.set_aside = {{"job", "17", "column state has the value 99"}};
   for (int i = 0; i < 2; ++i) server.readers.push_back(need(ctld::open_reader(path)));
   server.identify = identify;
   server.fatal = [](const Error& error) { throw std::runtime_error(error.text); };

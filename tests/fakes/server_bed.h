@@ -39,6 +39,7 @@ class Client {
   Result<v1::HistoryReply> history(const v1::HistoryRequest& request);
   Result<v1::UsageReply> usage(const v1::UsageRequest& request);
   Result<v1::ReadOutputReply> read_output(const v1::ReadOutputRequest& request);
+  Result<v1::LostAndFoundReply> lost_and_found();
 
   // Short forms.
   Result<std::uint64_t> submit_one(const v1::JobSpec& spec);

@@ -69,7 +69,8 @@ Result<> ControllerState::agent_connected(SessionId session, const AgentHello& h
 }
 
 bool ControllerState::is_beyond_store(JobId job) const {
-  return job > last_job_ || unreadable_.contains(job);
+  const bool is_lost = lost_first_ <= job && job <= lost_last_;
+  return job > last_job_ || is_lost || unreadable_.contains(job);
 }
 
 void ControllerState::reconcile_held(NodeEntry& on, const HeldAttempt& held, Time now) {

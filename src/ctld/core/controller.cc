@@ -50,6 +50,7 @@ void Controller::agent_message(SessionId session, const FromAgent& message, Time
   state_->agent_message(session, message, now);
 }
 void Controller::agent_lost(SessionId session, Time now) { state_->agent_lost(session, now); }
+void Controller::pause_starts(bool paused) { state_->pause_starts(paused); }
 void Controller::tick(Time now) { state_->tick(now); }
 std::optional<Time> Controller::next_tick() const { return state_->next_tick(); }
 Effects Controller::take_effects() { return state_->take_effects(); }

@@ -102,6 +102,9 @@ class Controller {
   void agent_message(SessionId session, const FromAgent& message, Time now);
   void agent_lost(SessionId session, Time now);
 
+  /// While paused no pass is run: nothing starts, nobody is evicted. For a store that has no room
+  /// for what a start writes; ends, cancels and time-outs go on.
+  void pause_starts(bool paused);
   /// Time-outs and one scheduling pass if anything changed.
   void tick(Time now);
   /// When tick() is needed next without news; nullopt: not at all. `now` if a pass is due.

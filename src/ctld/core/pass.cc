@@ -26,6 +26,11 @@ void ControllerState::set_timer(LiveJob& live, std::optional<Time> at) {
   if (at) timers_.emplace(*at, live.job.id);
 }
 
+void ControllerState::pause_starts(bool paused) {
+  if (starts_paused_ && !paused) pass_due_ = true;
+  starts_paused_ = paused;
+}
+
 void ControllerState::tick(Time now) {
   run_timers(now);
   while (!token_ages_.empty() && token_ages_.front().at + config_.token_memory < now) {
@@ -38,7 +43,7 @@ void ControllerState::tick(Time now) {
     pass_due_ = true;
   }
   if (wake_at_ && *wake_at_ <= now) pass_due_ = true;
-  if (pass_due_ && (!pass_at_ || *pass_at_ <= now)) run_pass(now);
+  if (pass_due_ && !starts_paused_ && (!pass_at_ || *pass_at_ <= now)) run_pass(now);
   if (past_due_ && *past_due_ <= now) store_past(now);
 }
 
@@ -52,6 +57,7 @@ std::optional<Time> ControllerState::next_tick() const {
   // Nothing of the past changes that a start could not compute while nothing runs.
   if (any_placed_) add(past_due_);
   const Time soonest = pass_at_.value_or(Time{});
+  if (starts_paused_) return next;
   if (wake_at_) add(std::max(*wake_at_, soonest));
   if (pass_due_) add(soonest);
   return next;

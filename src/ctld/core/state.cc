@@ -33,6 +33,8 @@ ControllerState::ControllerState(ControllerConfig config, StoredState stored,
 void ControllerState::restore(StoredState stored, Time now) {
   make_core(stored, now);
   last_job_ = stored.last_job;
+  lost_first_ = stored.lost_first;
+  lost_last_ = stored.lost_last;
   unreadable_ = {stored.unreadable.begin(), stored.unreadable.end()};
   for (NodeRow& row : stored.nodes) {
     const auto id = find_node(row.name);

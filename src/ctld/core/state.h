@@ -75,6 +75,7 @@ class ControllerState {
   void agent_lost(SessionId session, Time now);
 
   // pass.cc
+  void pause_starts(bool paused);
   void tick(Time now);
   [[nodiscard]] std::optional<Time> next_tick() const;
 
@@ -198,6 +199,8 @@ class ControllerState {
   std::deque<std::pair<Time, std::shared_ptr<const Job>>> recent_;
   JobId last_job_;
   std::set<JobId> unreadable_;  // jobs that the store set aside
+  JobId lost_first_;            // with lost_last_: jobs that a restored store does not know
+  JobId lost_last_;
 
   std::unique_ptr<Layout> layout_;
   std::unique_ptr<sched::Scheduler> core_;
@@ -210,6 +213,7 @@ class ControllerState {
   Time core_begin_;          // what the core counts the past from after a start
 
   bool pass_due_ = true;
+  bool starts_paused_ = false;
   std::optional<Time> pass_at_;  // earliest time of the next pass
 
   Effects effects_;

@@ -77,6 +77,8 @@ struct StoredState {
   JobId last_job;                 // the highest number given out
   std::vector<Job> jobs;          // not final, ascending id
   std::vector<JobId> unreadable;  // set aside: not final, but their rows cannot be read
+  JobId lost_first;               // with lost_last: numbers given out after a restored backup was
+  JobId lost_last;                // made; 0: none. What runs of these jobs is left alone
   std::vector<NodeRow> nodes;
   std::vector<PastRow> past;
   std::vector<sched::Claim> claims;  // nodes that are not configured any more are left out

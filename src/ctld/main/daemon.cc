@@ -20,7 +20,9 @@
 
 #include "config/config.h"
 #include "ctld/core/controller.h"
+#include "ctld/main/housekeeping.h"
 #include "ctld/services/server.h"
+#include "ctld/store/disk_space.h"
 #include "ctld/store/reader.h"
 #include "ctld/store/sqlite_store.h"
 #include "rpc/identity.h"
@@ -74,21 +76,31 @@ Result<> make_state_folder(const std::filesystem::path& folder) {
                                                folder.string(), error.message()));
 }
 
+std::filesystem::path store_path(const config::SiteConfig& site) {
+  return site.ctld_state / "state.db";
+}
+
 struct OpenStore {
+  std::unique_ptr<DiskSpace> space;
   std::unique_ptr<SqliteStore> store;
   StoredState state;
   std::vector<std::unique_ptr<StoreReader>> readers;
+  std::unique_ptr<StoreReader> own_reader;  // of housekeeping
 };
 
 Result<OpenStore> open_all(const config::SiteConfig& site, bool first_start) {
   if (first_start) {
     if (auto made = make_state_folder(site.ctld_state); !made) return fail(made);
   }
-  const std::filesystem::path path = site.ctld_state / "state.db";
+  const std::filesystem::path path = store_path(site);
   OpenStore out;
   const bool has_budgets = std::ranges::any_of(
       site.teams.teams, [](const TeamConfig& team) { return team.budget.has_value(); });
-  auto store = open_store(path, {.first_start = first_start, .count_used = has_budgets});
+  out.space =
+      std::make_unique<DiskSpace>(site.ctld_state, SpaceLimits{site.min_free, site.reserve});
+  out.space->begin();
+  auto store = open_store(
+      path, {.first_start = first_start, .count_used = has_budgets, .space = out.space.get()});
   if (!store) return fail(store);
   out.store = std::move(*store);
   std::vector<std::string> names;
@@ -99,11 +111,17 @@ Result<OpenStore> open_all(const config::SiteConfig& site, bool first_start) {
   out.state = std::move(*state);
   for (const SetAside& one : out.store->set_aside())
     spdlog::error("set aside: {} {}: {}", one.kind, one.name, one.why);
+  if (const std::size_t count = out.store->set_aside().size(); count > 0)
+    spdlog::error("{} records of the store were set aside; 'artel admin lost-and-found' lists them",
+                  count);
   for (std::size_t i = 0; i < kReaders; ++i) {
     auto reader = open_reader(path);
     if (!reader) return fail(reader);
     out.readers.push_back(std::move(*reader));
   }
+  auto reader = open_reader(path);
+  if (!reader) return fail(reader);
+  out.own_reader = std::move(*reader);
   return out;
 }
 
@@ -152,12 +170,37 @@ ServerParts server_parts(OpenStore& opened, const config::SiteConfig& site) {
       now);
   out.store = store;
   out.readers = std::move(opened.readers);
+  out.set_aside = store->set_aside();
   out.identify = [socket = site.munge_socket](const std::string& credential) {
     return rpc::identify(credential, socket);
   };
   out.groups = rpc::groups_of;
+  out.room = [space = opened.space.get()] { return space->check(); };
   out.fatal = end_for;
   out.idle = [store] { return store->idle(); };
+  return out;
+}
+
+HousekeepingOptions housekeeping_options(const config::SiteConfig& site) {
+  HousekeepingOptions out;
+  out.store = store_path(site);
+  out.backups = site.backups;
+  out.backup_every = site.backup_every;
+  out.backup_keep = site.backup_keep;
+  out.exports = site.history_export;
+  out.history = site.history;
+  return out;
+}
+
+HousekeepingParts housekeeping_parts(OpenStore& opened, Server& server) {
+  HousekeepingParts out;
+  out.store = opened.store.get();
+  out.space = opened.space.get();
+  out.reader = std::move(opened.own_reader);
+  out.on_writer = [&server](std::move_only_function<Result<>()> work) {
+    server.chore(std::move(work));
+  };
+  out.pause_starts = [&server](bool paused) { server.pause_starts(paused); };
   return out;
 }
 
@@ -232,11 +275,14 @@ Result<> run_daemon(const DaemonOptions& options) {
   Server server(server_options(*site, incarnation), server_parts(*opened, *site));
   if (auto started = server.start(); !started) return started;
   if (auto written = write_port_file(site->ctld_state, server.port()); !written) return written;
+  Housekeeping housekeeping(housekeeping_options(*site), housekeeping_parts(*opened, server));
+  housekeeping.start();
   tell_ready(*site, server, incarnation);
   int signal = signals.wait();
   for (; signal == SIGHUP; signal = signals.wait()) reload_teams(*site, server);
   spdlog::info("stopping: {}; jobs go on", signal == SIGTERM ? "SIGTERM" : "SIGINT");
   sd_notify(0, "STOPPING=1");
+  housekeeping.stop();
   server.stop();
   spdlog::info("stopped");
   return {};

@@ -1,5 +1,5 @@
-// artel-ctld: the controller of a cluster. Options here, everything else in daemon.cc and
-// node_keys.cc.
+// artel-ctld: the controller of a cluster. Options here, everything else in daemon.cc,
+// node_keys.cc and restoring.cc.
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "ctld/main/daemon.h"
 #include "ctld/main/node_keys.h"
+#include "ctld/main/restoring.h"
 
 namespace {
 
@@ -24,6 +25,7 @@ struct Options {
   bool first_start = false;
   std::string log_level = "info";
   std::vector<std::string> make_node_keys;
+  std::string restore;
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -37,6 +39,12 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--make-node-key", options.make_node_keys,
                  "Make the keys of these nodes where they are missing, print their paths, and end")
       ->type_name("NAME");
+  app.add_option("--restore", options.restore,
+                 "Put a copy of this backup in the place of the store, keep the present one beside "
+                 "it, and end")
+      ->type_name("FILE")
+      ->excludes("--first-start")
+      ->excludes("--make-node-key");
   app.set_version_flag("--version", std::string("artel-ctld ") + ARTEL_VERSION);
   app.footer("Example: artel-ctld --config /etc/artel");
 }
@@ -53,6 +61,7 @@ artel::Result<> run(const Options& options) {
   if (!options.make_node_keys.empty()) {
     return artel::ctld::make_node_keys(config, options.make_node_keys);
   }
+  if (!options.restore.empty()) return artel::ctld::restore_backup(config, options.restore);
   return artel::ctld::run_daemon({config, options.first_start});
 }
 

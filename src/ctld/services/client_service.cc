@@ -115,4 +115,12 @@ ClientService::Reactor* ClientService::ReadOutput(Context* context,
   });
 }
 
+ClientService::Reactor* ClientService::LostAndFound(Context* context,
+                                                    const v1::LostAndFoundRequest* /*request*/,
+                                                    v1::LostAndFoundReply* reply) {
+  return begin(*context, [&](Call& call, const Caller& caller) {
+    return parts_.views.lost_and_found(call, caller, *reply);
+  });
+}
+
 }  // namespace artel::ctld

@@ -51,6 +51,8 @@ class ClientService final : public v1::ClientService::CallbackService {
   Reactor* Usage(Context* context, const v1::UsageRequest* request, v1::UsageReply* reply) override;
   Reactor* ReadOutput(Context* context, const v1::ReadOutputRequest* request,
                       v1::ReadOutputReply* reply) override;
+  Reactor* LostAndFound(Context* context, const v1::LostAndFoundRequest* request,
+                        v1::LostAndFoundReply* reply) override;
 
  private:
   template <typename Begin>

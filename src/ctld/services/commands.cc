@@ -75,13 +75,16 @@ Result<JobSpec> read_spec(const Caller& caller, const v1::JobSpec& in,
   return spec;
 }
 
-Commands::Commands(ControlLoop& loop, std::string default_output)
-    : loop_(loop), default_output_(std::move(default_output)) {}
+Commands::Commands(ControlLoop& loop, std::string default_output, std::function<Result<>()> room)
+    : loop_(loop), default_output_(std::move(default_output)), room_(std::move(room)) {}
 
 Result<> Commands::submit(Call& call, const Caller& caller, const v1::SubmitRequest& request,
                           v1::SubmitReply& reply) {
   if (auto allowed = check_right(Verb::kSubmit, caller); !allowed) return allowed;
   if (auto counted = check_jobs("submit", request.jobs_size()); !counted) return counted;
+  // What ends jobs and keeps nodes out of use is small, and needed most when something is wrong.
+  if (room_)
+    if (auto room = room_(); !room) return room;
   std::vector<JobSpec> specs;
   specs.reserve(static_cast<std::size_t>(request.jobs_size()));
   for (const v1::JobSpec& one : request.jobs()) {
@@ -120,6 +123,8 @@ Result<> Commands::hold(Call& call, const Caller& caller, const v1::HoldRequest&
   if (auto allowed = check_right(Verb::kHold, caller); !allowed) return allowed;
   const auto* const verb = request.release() ? "release" : "hold";
   if (auto counted = check_jobs(verb, request.jobs_size()); !counted) return counted;
+  if (room_)
+    if (auto room = room_(); !room) return room;
   return loop_.command(
       [caller = as_far_as(Verb::kHold, caller), jobs = ids_of(request.jobs()),
        release = request.release()](Controller& controller, RequestId id, Time now) {

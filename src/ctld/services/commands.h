@@ -4,6 +4,7 @@
 // Thread: any; decoding happens on the calling thread, the step on the control thread.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -29,8 +30,9 @@ Result<> check_right(Verb verb, const Caller& caller);
 
 class Commands {
  public:
-  /// `default_output`: the pattern of jobs that name no output.
-  Commands(ControlLoop& loop, std::string default_output);
+  /// `default_output`: the pattern of jobs that name no output. `room`: whether something new can
+  /// be stored; empty: yes.
+  Commands(ControlLoop& loop, std::string default_output, std::function<Result<>()> room);
 
   // All: answer the call, or give the error to refuse it with.
   Result<> submit(Call& call, const Caller& caller, const v1::SubmitRequest& request,
@@ -45,6 +47,7 @@ class Commands {
  private:
   ControlLoop& loop_;
   const std::string default_output_;
+  const std::function<Result<>()> room_;
 };
 
 }  // namespace artel::ctld

@@ -37,6 +37,14 @@ void Committer::hand_over(Batch batch) {
   wake_.notify_one();
 }
 
+void Committer::post(Chore chore) {
+  {
+    const std::lock_guard lock(mutex_);
+    chores_.push_back(std::move(chore));
+  }
+  wake_.notify_one();
+}
+
 bool Committer::commit_here(const Batch& batch) {
   {
     const std::lock_guard lock(mutex_);
@@ -67,6 +75,9 @@ void Committer::run() {
       case Next::kCommit:
         if (!commit_queued()) return;
         break;
+      case Next::kChore:
+        if (!run_chore()) return;
+        break;
       case Next::kIdle: {
         const Result<> done = events_.idle();
         if (!done) return events_.failed(done.error());
@@ -81,7 +92,7 @@ void Committer::run() {
 /// Takes the store where there is something to do with it.
 Committer::Next Committer::wait_for_work() {
   std::unique_lock lock(mutex_);
-  const auto news = [this] { return stopping_ || (!batches_.empty() && !taken_); };
+  const auto news = [this] { return stopping_ || (!taken_ && next_work() != Next::kEnd); };
   while (!news()) {
     if (!idle_due_) {
       wake_.wait(lock, [&] { return news() || idle_due_; });
@@ -92,9 +103,29 @@ Committer::Next Committer::wait_for_work() {
       return Next::kIdle;
     }
   }
-  if (taken_ || batches_.empty()) return Next::kEnd;
-  taken_ = true;
-  return Next::kCommit;
+  const Next next = taken_ ? Next::kEnd : next_work();
+  if (next != Next::kEnd) taken_ = true;
+  return next;
+}
+
+/// Under the mutex. kEnd: there is nothing to do.
+Committer::Next Committer::next_work() {
+  const bool has_chore = !chores_.empty() && !stopping_;
+  if (has_chore && (chore_next_ || batches_.empty())) return Next::kChore;
+  return batches_.empty() ? Next::kEnd : Next::kCommit;
+}
+
+Result<> Committer::run_chore() {
+  Chore chore;
+  {
+    const std::lock_guard lock(mutex_);
+    chore = std::move(chores_.front());
+    chores_.pop_front();
+    chore_next_ = false;
+  }
+  Result<> done = chore();
+  give_back(done);
+  return done;
 }
 
 Result<> Committer::commit_queued() {
@@ -102,6 +133,7 @@ Result<> Committer::commit_queued() {
   {
     const std::lock_guard lock(mutex_);
     batches = std::exchange(batches_, {});
+    chore_next_ = true;
   }
   std::vector<StoreWrite> rows = std::move(batches.front().rows);
   for (std::size_t i = 1; i < batches.size(); ++i) {

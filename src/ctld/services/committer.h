@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -30,6 +31,8 @@ struct Batch {
 
 class Committer {
  public:
+  using Chore = std::move_only_function<Result<>()>;
+
   struct Events {
     /// Everything up to this sequence is durable. Not called for commit_here().
     std::function<void(std::uint64_t)> durable;
@@ -48,16 +51,21 @@ class Committer {
   void stop();
 
   void hand_over(Batch batch);
+  /// Runs `chore` on the committer's thread while nobody else uses the store: between two commits,
+  /// one at a time. An error is that of a commit. Not run after stop(). Any thread.
+  void post(Chore chore);
   /// True: the batch is durable. False: it has not been touched, because an earlier one is not
   /// durable yet, or because a commit failed.
   bool commit_here(const Batch& batch);
 
  private:
-  enum class Next : std::uint8_t { kCommit, kIdle, kEnd };
+  enum class Next : std::uint8_t { kCommit, kChore, kIdle, kEnd };
 
   void run();
   Next wait_for_work();
+  [[nodiscard]] Next next_work();
   Result<> commit_queued();
+  Result<> run_chore();
   /// Ends a commit or an idle moment; after a failure the writer stays taken for good.
   void give_back(const Result<>& done);
 
@@ -67,7 +75,9 @@ class Committer {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Batch> batches_;
-  bool taken_ = false;  // somebody uses the store
+  std::deque<Chore> chores_;
+  bool chore_next_ = false;  // they take turns with commits
+  bool taken_ = false;       // somebody uses the store
   bool stopping_ = false;
   bool idle_due_ = false;  // something was committed since the last idle moment
   std::chrono::steady_clock::time_point last_use_{};

@@ -79,6 +79,9 @@ class ControlLoop {
   /// An event that may not be refused: what agents say. Callers bound their number by themselves.
   void post(Task task);
 
+  /// Committer::post(). Any thread.
+  void chore(Committer::Chore chore) { committer_.post(std::move(chore)); }
+
   /// Control thread only: as read(), but never refused. For clients that were admitted before.
   void read_again(OnSnapshot on_snapshot);
   /// Control thread only (or before start()): runs `on_timer` once, `after` from now.

@@ -27,8 +27,9 @@ enum class Verb : std::uint8_t {
   kUsage,
   kDrain,    // and resume
   kExplain,  // why a job waits, what a change would do
+  kStore,    // what the store lost and found
 };
-inline constexpr std::size_t kVerbs = 12;
+inline constexpr std::size_t kVerbs = 13;
 
 /// The caller's relation to the job. For verbs without a job: kOther or kOperator.
 enum class Role : std::uint8_t { kOther, kOwner, kOperator };
@@ -53,6 +54,7 @@ inline constexpr std::array<RightsRow, kVerbs> kRights = {{
     {Verb::kUsage, "report usage", {true, true, true}},
     {Verb::kDrain, "drain", {false, false, true}},
     {Verb::kExplain, "ask about", {true, true, true}},
+    {Verb::kStore, "look into the store of", {false, false, true}},
 }};
 
 constexpr bool may(Verb verb, Role role) {

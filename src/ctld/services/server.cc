@@ -72,8 +72,8 @@ class Server::Impl {
         login_(
             {options_.cluster, options_.version, options_.operators, {}, std::move(parts.groups)},
             std::move(parts.identify), workers_, loop_),
-        commands_(loop_, options_.default_output),
-        views_(loop_, readers_, hub_),
+        commands_(loop_, options_.default_output, std::move(parts.room)),
+        views_(loop_, readers_, hub_, std::move(parts.set_aside)),
         waiting_(loop_, readers_),
         output_(loop_, readers_, hub_),
         questions_(loop_, options_.default_output),
@@ -122,6 +122,12 @@ class Server::Impl {
     });
   }
 
+  void chore(Committer::Chore chore) { loop_.chore(std::move(chore)); }
+
+  void pause_starts(bool paused) {
+    loop_.post([paused](Controller& controller, Time) { controller.pause_starts(paused); });
+  }
+
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
  private:
@@ -151,6 +157,8 @@ void Server::stop() { impl_->stop(); }
 void Server::change_teams(TeamsConfig teams, std::function<void(Result<std::size_t>)> done) {
   impl_->change_teams(std::move(teams), std::move(done));
 }
+void Server::chore(std::move_only_function<Result<>()> chore) { impl_->chore(std::move(chore)); }
+void Server::pause_starts(bool paused) { impl_->pause_starts(paused); }
 std::uint16_t Server::port() const { return impl_->port(); }
 
 }  // namespace artel::ctld

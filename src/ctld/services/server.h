@@ -44,10 +44,13 @@ struct ServerParts {
   std::unique_ptr<Controller> controller;
   Store* store{};                                     // outlives the server
   std::vector<std::unique_ptr<StoreReader>> readers;  // one thread each
+  std::vector<SetAside> set_aside;                    // what the start could not read
   /// The account that made a credential; may block.
   std::function<Result<Owner>(const std::string& credential)> identify;
   /// The names of an account's groups; may block. May be empty: nobody is in any.
   std::function<std::vector<std::string>(const Owner& owner)> groups;
+  /// Whether something new can be stored; asked on any thread, must not block. May be empty: yes.
+  std::function<Result<>()> room;
   /// A commit failed: end the process.
   std::function<void(const Error&)> fatal;
   /// Called on the store thread when nothing was written for a while; its error is fatal too. May
@@ -70,6 +73,12 @@ class Server {
   /// Controller::change_teams() between two steps of the controller. `done` is called on another
   /// thread and must not block; not at all after stop().
   void change_teams(TeamsConfig teams, std::function<void(Result<std::size_t>)> done);
+
+  /// Runs `chore` on the thread that writes the store, between two commits; its error is fatal. Not
+  /// run after stop().
+  void chore(std::move_only_function<Result<>()> chore);
+  /// Controller::pause_starts() between two steps of the controller.
+  void pause_starts(bool paused);
 
   /// The port that is listened on.
   [[nodiscard]] std::uint16_t port() const;

@@ -12,6 +12,7 @@
 
 #include "ctld/services/agent_hub.h"
 #include "ctld/services/call.h"
+#include "ctld/services/commands.h"
 #include "ctld/services/control_loop.h"
 #include "ctld/services/job_views.h"
 #include "ctld/services/reader_pool.h"
@@ -70,8 +71,9 @@ std::map<NodeId, std::vector<JobId>> jobs_by_node(const Snapshot& snapshot) {
 
 }  // namespace
 
-Views::Views(ControlLoop& loop, ReaderPool& readers, const AgentHub& agents)
-    : loop_(loop), readers_(readers), agents_(agents) {}
+Views::Views(ControlLoop& loop, ReaderPool& readers, const AgentHub& agents,
+             std::vector<SetAside> set_aside)
+    : loop_(loop), readers_(readers), agents_(agents), set_aside_(std::move(set_aside)) {}
 
 Result<> Views::with_snapshot(Call& call,
                               std::move_only_function<void(StoreReader&, const Snapshot&)> work) {
@@ -215,6 +217,19 @@ Result<> Views::usage(Call& call, const Caller& caller, const v1::UsageRequest& 
     reply.set_to_ms(to_ms(filter.to));
     call.answer();
   });
+}
+
+Result<> Views::lost_and_found(Call& call, const Caller& caller,
+                               v1::LostAndFoundReply& reply) const {
+  if (auto allowed = check_right(Verb::kStore, caller); !allowed) return allowed;
+  for (const SetAside& one : set_aside_) {
+    auto& out = *reply.add_records();
+    out.set_kind(one.kind);
+    out.set_name(one.name);
+    out.set_why(one.why);
+  }
+  call.answer();
+  return {};
 }
 
 }  // namespace artel::ctld

@@ -1,15 +1,17 @@
-// What clients look at: queue, one job, nodes, history, usage.
+// What clients look at: queue, one job, nodes, history, usage, what the store lost and found.
 //
 // Live state comes from a snapshot that is durable, the past from the store's readers. Queries and
 // large replies are made on the readers' threads. Thread: any.
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "base/result.h"
 #include "client.pb.h"
 #include "ctld/core/controller.h"
 #include "ctld/core/snapshot.h"
+#include "ctld/store/records.h"
 
 namespace artel::ctld {
 
@@ -21,7 +23,9 @@ class StoreReader;
 
 class Views {
  public:
-  Views(ControlLoop& loop, ReaderPool& readers, const AgentHub& agents);
+  /// `set_aside`: what the start could not read.
+  Views(ControlLoop& loop, ReaderPool& readers, const AgentHub& agents,
+        std::vector<SetAside> set_aside);
 
   // All: answer the call, or give the error to refuse it with.
   Result<> queue(Call& call, const Caller& caller, const v1::QueueRequest& request,
@@ -33,6 +37,7 @@ class Views {
                    v1::HistoryReply& reply);
   Result<> usage(Call& call, const Caller& caller, const v1::UsageRequest& request,
                  v1::UsageReply& reply);
+  Result<> lost_and_found(Call& call, const Caller& caller, v1::LostAndFoundReply& reply) const;
 
  private:
   Result<> with_snapshot(Call& call,
@@ -43,6 +48,7 @@ class Views {
   ControlLoop& loop_;
   ReaderPool& readers_;
   const AgentHub& agents_;
+  const std::vector<SetAside> set_aside_;
 };
 
 }  // namespace artel::ctld

@@ -9,6 +9,7 @@
 #include "base/hostlist.h"
 #include "ctld/store/attempts.h"
 #include "ctld/store/rows.h"
+#include "ctld/store/schema.h"
 #include "wire/step/types_wire.h"
 
 namespace artel::ctld {
@@ -30,11 +31,10 @@ bool is_damage(const sql::Database& database) {
 
 Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
   StoredState state;
-  auto last = database_.number(
-      "SELECT max(coalesce((SELECT value FROM counter WHERE name = 'last_job'), 0),"
-      " coalesce((SELECT max(id) FROM job), 0))");
+  auto last = database_.number(kLastJob);
   if (!last) return fail(last);
   state.last_job = JobId{static_cast<std::uint64_t>(*last)};
+  if (auto done = load_lost(state); !done) return fail(done);
   if (auto done = load_jobs(state); !done) return fail(done);
   if (auto done = load_nodes(state); !done) return fail(done);
   if (auto done = tolerate(load_past(state), "past", "use above guarantees",
@@ -47,6 +47,8 @@ Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
     return fail(done);
   if (count_used)
     if (auto done = load_used(state); !done) return fail(done);
+  if (count_used)
+    if (auto done = add_removed_use(state); !done) return fail(done);
   if (auto done = load_tokens(state, token_memory); !done) return fail(done);
   if (!missing_nodes_.empty())
     return fail(ErrorCode::kConfig,
@@ -55,6 +57,20 @@ Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
                             "then take the nodes out",
                             fold_hosts(missing_nodes_), missing_example_));
   return state;
+}
+
+Result<> Loader::load_lost(StoredState& state) {
+  auto first = database_.number("SELECT value FROM counter WHERE name = 'lost_first'");
+  if (!first) return fail(first);
+  auto last = database_.number("SELECT value FROM counter WHERE name = 'lost_last'");
+  if (!last) return fail(last);
+  if (*last == 0) return {};
+  state.lost_first = JobId{static_cast<std::uint64_t>(*first)};
+  state.lost_last = JobId{static_cast<std::uint64_t>(*last)};
+  set_aside_.push_back({"job", fmt::format("{}-{}", *first, *last),
+                        "numbers that may have been given out after the backup that was restored; "
+                        "these jobs are not known, what runs of them on nodes is left alone"});
+  return {};
 }
 
 Result<> Loader::load_jobs(StoredState& state) {
@@ -288,11 +304,6 @@ Result<> Loader::load_claims(StoredState& state) {
 }
 
 // In thousandths of GPUs, as the core counts; parts that came back earlier count until then.
-#define ARTEL_SELECT_USED                                                                         \
-  "SELECT job.team, sum(1000.0 * gpu_count * max(0, min(coalesce(n.ended_ms, a.ended_ms), "       \
-  "a.ended_ms) - a.allocated_ms)) FROM attempt a JOIN attempt_node n USING (job, task, attempt) " \
-  "JOIN job ON job.id = a.job WHERE a.ended_ms IS NOT NULL"
-
 Result<> Loader::load_used(StoredState& state) {
   {
     auto query = database_.prepare(ARTEL_SELECT_USED " GROUP BY job.team");
@@ -308,6 +319,17 @@ Result<> Loader::load_used(StoredState& state) {
   }
   state.used_gpu_ms.clear();
   return load_used_by_job(state);
+}
+
+Result<> Loader::add_removed_use(StoredState& state) {
+  auto query =
+      database_.prepare("SELECT substr(name, length('" ARTEL_USED_COUNTER
+                        "') + 1), value FROM counter WHERE name GLOB '" ARTEL_USED_COUNTER "*'");
+  if (!query) return fail(query);
+  return for_each_row(*query, [&](Fields& fields) {
+    std::string team = fields.text();
+    state.used_gpu_ms[std::move(team)] += static_cast<double>(fields.integer());
+  });
 }
 
 // A damaged page costs the jobs on it and no others.

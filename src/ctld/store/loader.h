@@ -14,6 +14,15 @@
 
 namespace artel::ctld {
 
+/// What ended attempts used by team, in thousandths of GPUs x ms; " AND ..." and " GROUP BY
+/// job.team" follow.
+#define ARTEL_SELECT_USED                                                                        \
+  "SELECT job.team, sum(1000.0 * gpu_count * max(0, min(coalesce(n.ended_ms, a.ended_ms), "      \
+  "a.ended_ms) - a.allocated_ms)) AS used FROM attempt a JOIN attempt_node n USING (job, task, " \
+  "attempt) JOIN job ON job.id = a.job WHERE a.ended_ms IS NOT NULL"
+/// With a team's name behind: the counter of what its removed jobs used.
+#define ARTEL_USED_COUNTER "used:"
+
 /// Reads everything but the incarnation. Jobs that cannot be understood are left out and told in
 /// `set_aside`.
 class Loader {
@@ -26,6 +35,7 @@ class Loader {
   Result<StoredState> load(Duration token_memory, bool count_used);
 
  private:
+  Result<> load_lost(StoredState& state);
   Result<> load_jobs(StoredState& state);
   Result<std::vector<JobId>> live_ids();
   Result<std::vector<JobId>> ids_by(std::string_view query);
@@ -47,6 +57,7 @@ class Loader {
   Result<> load_past(StoredState& state);
   Result<> load_claims(StoredState& state);
   Result<> load_used(StoredState& state);
+  Result<> add_removed_use(StoredState& state);
   Result<> load_used_by_job(StoredState& state);
   Result<> load_tokens(StoredState& state, Duration memory);
 

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kOneJob = ARTEL_SELECT_JOB "id = ?";
 constexpr std::string_view kAllJobs = ARTEL_SELECT_JOB ARTEL_IN_TIME " ORDER BY id DESC";
+constexpr std::string_view kJobsAfter = ARTEL_SELECT_JOB "id > ? ORDER BY id LIMIT ?";
 constexpr std::string_view kTeamJobs =
     ARTEL_SELECT_JOB ARTEL_IN_TIME " AND team = ? ORDER BY id DESC";
 // In two halves, as the index of users has the finished jobs only: a submission does not pay for
@@ -72,6 +73,7 @@ class StoreReader::Impl {
 
   Result<std::vector<HistoryJob>> history(const HistoryFilter& filter);
   Result<HistoryJob> show(JobId id);
+  Result<EndedJobs> ended_before(Time cut, JobId after, std::size_t most);
   Result<std::vector<UsageRow>> usage(const UsageFilter& filter);
   [[nodiscard]] sql::Database& database() { return *database_; }
 
@@ -187,6 +189,38 @@ Result<HistoryJob> StoreReader::Impl::show(JobId id) {
                                                database_->path().string(), id.value, complaint));
 }
 
+Result<EndedJobs> StoreReader::Impl::ended_before(Time cut, JobId after, std::size_t most) {
+  auto moment = sql::Transaction::begin(*database_, "BEGIN");
+  if (!moment) return fail(moment);
+  EndedJobs ended{.jobs = {}, .last = after, .is_end = true};
+  std::vector<Job> jobs;
+  {
+    auto query = database_->prepare(kJobsAfter);
+    if (!query) return fail(query);
+    query->bind(static_cast<std::int64_t>(after.value)).bind(static_cast<std::int64_t>(most));
+    for (std::size_t seen = 0;; ++seen) {
+      const auto row = query->step();
+      if (!row) return fail(row);
+      ended.is_end = !*row && seen < most;
+      if (!*row) break;
+      Found found = read(*query);
+      ended.last = found.job.id;
+      // Numbers follow time: whoever comes now was submitted later, and ended later still.
+      ended.is_end = found.complaint.empty() && found.job.submitted_at >= cut;
+      if (ended.is_end) break;
+      if (found.complaint.empty() && is_final(found.job.state) && found.job.ended_at < cut)
+        jobs.push_back(std::move(found.job));
+    }
+  }
+  for (Job& job : jobs) {
+    std::string complaint;
+    auto whole = with_attempts(std::move(job), complaint);
+    if (!whole) return fail(whole);
+    if (complaint.empty()) ended.jobs.push_back(std::move(*whole));
+  }
+  return ended;
+}
+
 Result<std::vector<UsageRow>> StoreReader::Impl::usage(const UsageFilter& filter) {
   auto query = database_->prepare(kHeldParts);
   if (!query) return fail(query);
@@ -214,6 +248,10 @@ Result<std::vector<HistoryJob>> StoreReader::history(const HistoryFilter& filter
 }
 
 Result<HistoryJob> StoreReader::show(JobId job) { return impl_->show(job); }
+
+Result<EndedJobs> StoreReader::ended_before(Time cut, JobId after, std::size_t most) {
+  return impl_->ended_before(cut, after, most);
+}
 
 Result<std::vector<UsageRow>> StoreReader::usage(const UsageFilter& filter) {
   return impl_->usage(filter);

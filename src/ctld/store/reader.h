@@ -4,6 +4,7 @@
 // the writer and never make it wait.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -24,6 +25,9 @@ class StoreReader {
   Result<std::vector<HistoryJob>> history(const HistoryFilter& filter);
   /// Error: kNotFound where no such job was ever stored.
   Result<HistoryJob> show(JobId job);
+  /// Looks at up to `most` jobs with higher numbers than `after`. Rows that cannot be read are left
+  /// out.
+  Result<EndedJobs> ended_before(Time cut, JobId after, std::size_t most);
   /// Sorted by key. The amounts of all cuts agree to the millisecond.
   Result<std::vector<UsageRow>> usage(const UsageFilter& filter);
 

@@ -36,6 +36,13 @@ struct HistoryFilter {
   std::uint32_t limit = 100;  // newest first
 };
 
+/// Some of the jobs, by ascending number, that ended before a time.
+struct EndedJobs {
+  std::vector<HistoryJob> jobs;
+  JobId last;           // that was looked at
+  bool is_end = false;  // no later job can have ended before
+};
+
 /// Something that a start could not read: its rows stay in the file and are left out of memory.
 struct SetAside {
   std::string kind;  // "job", "node", "token", "past", "claim", "index", "usage"

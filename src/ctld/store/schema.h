@@ -13,6 +13,11 @@ inline constexpr std::int64_t kSchemaVersion = 3;
 /// "ARTL" in the file's header (PRAGMA application_id).
 inline constexpr std::int64_t kApplicationId = 0x4152'544C;
 
+/// The highest number of a job ever given out.
+inline constexpr std::string_view kLastJob =
+    "SELECT max(coalesce((SELECT value FROM counter WHERE name = 'last_job'), 0),"
+    " coalesce((SELECT max(id) FROM job), 0))";
+
 /// What a file at the store's place is.
 /// kOlder: of an earlier version, which upgrade_schema() brings up to this one.
 enum class StoreKind : std::uint8_t { kEmpty, kReady, kOlder };

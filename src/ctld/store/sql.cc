@@ -113,6 +113,15 @@ Database::~Database() {
   sqlite3_close(handle_);
 }
 
+void Database::give_up_when(std::function<bool()> asked) {
+  constexpr int kSteps = 10'000;  // of SQLite's machine: about a millisecond
+  give_up_ = std::move(asked);
+  if (!give_up_) return;
+  sqlite3_progress_handler(
+      handle_, kSteps, [](void* self) { return static_cast<Database*>(self)->give_up_() ? 1 : 0; },
+      this);
+}
+
 Result<> Database::execute(const char* statements) {
   const int code = sqlite3_exec(handle_, statements, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return error(code);

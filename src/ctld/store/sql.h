@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,9 @@ class Database {
   Result<std::int64_t> number(std::string_view query);
   Result<std::string> word(std::string_view query);
 
+  /// Statements end with SQLITE_INTERRUPT soon after `asked` says so. It is called often.
+  void give_up_when(std::function<bool()> asked);
+
   /// Rows that the latest statement changed.
   [[nodiscard]] std::int64_t changes() const { return sqlite3_changes64(handle_); }
   [[nodiscard]] std::unexpected<Error> error(int code) const;
@@ -87,6 +91,7 @@ class Database {
 
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
+  std::function<bool()> give_up_;
   std::unordered_map<std::string_view, sqlite3_stmt*> statements_;
 };
 

@@ -12,9 +12,11 @@
 
 #include "base/assert.h"
 #include "ctld/store/backup.h"
+#include "ctld/store/disk_space.h"
 #include "ctld/store/files.h"
 #include "ctld/store/loader.h"
 #include "ctld/store/lock_file.h"
+#include "ctld/store/removal.h"
 #include "ctld/store/rows.h"
 #include "ctld/store/schema.h"
 #include "ctld/store/sql.h"
@@ -127,11 +129,17 @@ class SqliteStore::Impl {
 
   Result<StoredState> load();
   Result<> commit(const std::vector<StoreWrite>& rows);
+  Result<> purge(const Purge& purge);
   Result<> idle();
   [[nodiscard]] const std::vector<SetAside>& set_aside() const { return set_aside_; }
 
  private:
+  template <typename Write>
+  auto with_room(Write write) -> decltype(write());
+  void note_error();
   Result<std::int64_t> next_incarnation();
+  Result<std::int64_t> count_start();
+  Result<> write_batch(const std::vector<StoreWrite>& rows);
   Result<> write_all(const std::vector<StoreWrite>& rows);
   Result<> write(const JobRow& row);
   Result<> write_new(const Job& job);
@@ -143,6 +151,7 @@ class SqliteStore::Impl {
   Result<> write_drain(const std::string& node, const Drain& drain);
   Result<> write_part(const Attempt& attempt, std::size_t index);
   Result<> checkpoint();
+  Result<> postpone_checkpoint();
   Result<> lengthen_log();
   void log_has(std::uint32_t pages) {
     if (pages < log_pages_) checkpoint_at_ = options_.checkpoint_pages;  // it has begun again
@@ -164,14 +173,21 @@ class SqliteStore::Impl {
   /// Latest attempts as written: of a gang of 500 nodes only the parts that changed are written
   /// again.
   std::unordered_map<JobId, Attempt> written_;
+  bool is_full_ = false;  // what the latest write failed for
   std::uint32_t log_pages_ = 0;
   std::uint32_t checkpoint_at_ = options_.checkpoint_pages;  // pages of the log
 };
 
 Result<StoredState> SqliteStore::Impl::load() {
   set_aside_.clear();
-  const auto incarnation = next_incarnation();
+  const auto incarnation = with_room([this] { return next_incarnation(); });
   if (!incarnation) return fail(incarnation);
+  // From now on the disk may run full: what the log has of it is there for ends.
+  if (options_.space != nullptr && !options_.space->is_low())
+    if (auto done = lengthen_log(); !done) return fail(done);
+  // One transaction: each query outside of one takes and gives back locks of the file.
+  const auto moment = sql::Transaction::begin(*database_, "BEGIN");
+  if (!moment) return fail(moment);
   auto state =
       Loader(*database_, nodes_, set_aside_).load(options_.token_memory, options_.count_used);
   if (!state) return fail(state);
@@ -183,24 +199,73 @@ Result<StoredState> SqliteStore::Impl::load() {
 
 Result<std::int64_t> SqliteStore::Impl::next_incarnation() {
   auto transaction = sql::Transaction::begin(*database_, "BEGIN IMMEDIATE");
-  if (!transaction) return fail(transaction);
+  if (!transaction) {
+    note_error();
+    return fail(transaction);
+  }
+  auto number = count_start();
+  const Result<> done = number ? transaction->commit() : fail(number);
+  if (done) return number;
+  note_error();
+  return fail(done);
+}
+
+Result<std::int64_t> SqliteStore::Impl::count_start() {
   if (auto done =
           database_->execute("UPDATE counter SET value = value + 1 WHERE name = 'incarnation'");
       !done)
     return fail(done);
-  auto number = database_->number("SELECT value FROM counter WHERE name = 'incarnation'");
-  if (!number) return fail(number);
-  if (auto done = transaction->commit(); !done) return fail(done);
-  return number;
+  return database_->number("SELECT value FROM counter WHERE name = 'incarnation'");
 }
 
 Result<> SqliteStore::Impl::commit(const std::vector<StoreWrite>& rows) {
-  auto transaction = sql::Transaction::begin(*database_, "BEGIN IMMEDIATE");
-  if (!transaction) return fail(transaction);
-  if (auto done = write_all(rows); !done) return fail(done);
-  if (auto done = transaction->commit(); !done) return fail(done);
+  if (auto done = with_room([&] { return write_batch(rows); }); !done) return done;
   if (log_pages_ >= checkpoint_at_) return checkpoint();
   return {};
+}
+
+/// A write that found no room left nothing behind, unlike a sync that failed: with the reserve
+/// given up it may be tried once more.
+template <typename Write>
+auto SqliteStore::Impl::with_room(Write write) -> decltype(write()) {
+  is_full_ = false;
+  auto done = write();
+  if (done || !is_full_ || options_.space == nullptr || !options_.space->give_up_reserve())
+    return done;
+  // What was written of attempts is undone; the parts are written again.
+  written_.clear();
+  return write();
+}
+
+/// Remembers, before anything is undone, whether the error of the moment is a full disk.
+void SqliteStore::Impl::note_error() {
+  constexpr int kPrimary = 0xff;
+  const int code = sqlite3_extended_errcode(database_->handle());
+  is_full_ = (code & kPrimary) == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE;
+}
+
+Result<> SqliteStore::Impl::write_batch(const std::vector<StoreWrite>& rows) {
+  auto transaction = sql::Transaction::begin(*database_, "BEGIN IMMEDIATE");
+  if (!transaction) {
+    note_error();
+    return fail(transaction);
+  }
+  Result<> done = write_all(rows);
+  if (done) done = transaction->commit();
+  if (!done) note_error();
+  return done;
+}
+
+Result<> SqliteStore::Impl::purge(const Purge& purge) {
+  auto done = with_room([&]() -> Result<> {
+    auto transaction = sql::Transaction::begin(*database_, "BEGIN IMMEDIATE");
+    Result<> removed = transaction ? remove_rows(*database_, purge) : fail(transaction);
+    if (removed) removed = transaction->commit();
+    if (!removed) note_error();
+    return removed;
+  });
+  if (done && log_pages_ >= checkpoint_at_) return checkpoint();
+  return done;
 }
 
 Result<> SqliteStore::Impl::write_all(const std::vector<StoreWrite>& rows) {
@@ -352,6 +417,7 @@ Result<> SqliteStore::Impl::idle() {
   if (log_pages_ - moved >= std::min(kWorthIt, options_.checkpoint_pages)) {
     if (auto done = checkpoint(); !done) return done;
   }
+  if (options_.space != nullptr && options_.space->is_low()) return {};
   return lengthen_log();
 }
 
@@ -380,12 +446,22 @@ Result<> SqliteStore::Impl::lengthen_log() {
   return code == SQLITE_OK ? Result<>{} : database_->error(code);
 }
 
+/// What is in the log is durable there: it grows on until there is room in the store.
+Result<> SqliteStore::Impl::postpone_checkpoint() {
+  constexpr std::uint32_t kParts = 8;
+  if (options_.space != nullptr) options_.space->give_up_reserve();
+  checkpoint_at_ = log_pages_ + std::max(options_.checkpoint_pages / kParts, 1U);
+  return {};
+}
+
 Result<> SqliteStore::Impl::checkpoint() {
   int in_log = 0;
   int moved = 0;
   // Passive: never waits for readers; what they still need is moved the next time.
   const int code = sqlite3_wal_checkpoint_v2(database_->handle(), nullptr,
                                              SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
+  constexpr int kPrimary = 0xff;
+  if ((code & kPrimary) == SQLITE_FULL) return postpone_checkpoint();
   if (code != SQLITE_OK && code != SQLITE_BUSY) return database_->error(code);
   if (code == SQLITE_BUSY || in_log < 0) return {};
   // A reader that needs them keeps the log from beginning again: it grows on until the next try.
@@ -404,6 +480,8 @@ void SqliteStore::set_node_names(std::vector<std::string> names) {
 Result<StoredState> SqliteStore::load() { return impl_->load(); }
 
 Result<> SqliteStore::commit(const std::vector<StoreWrite>& rows) { return impl_->commit(rows); }
+
+Result<> SqliteStore::purge(const Purge& purge) { return impl_->purge(purge); }
 
 Result<> SqliteStore::idle() { return impl_->idle(); }
 

@@ -17,8 +17,11 @@
 #include "base/result.h"
 #include "ctld/core/store.h"
 #include "ctld/store/records.h"
+#include "ctld/store/retention.h"
 
 namespace artel::ctld {
+
+class DiskSpace;
 
 struct StoreOptions {
   /// Makes the store where there is none. Without it a missing store is an error: it is more likely
@@ -32,6 +35,9 @@ struct StoreOptions {
   Duration token_memory{std::chrono::hours{48}};
   /// Adds up at the start what each team has used, for budgets: reads all attempts ever made.
   bool count_used = false;
+  /// What a commit does that finds the disk full: it takes the reserve and is tried once more.
+  /// Null: it fails. Outlives the store.
+  DiskSpace* space = nullptr;
 };
 
 class SqliteStore final : public Store {
@@ -45,6 +51,9 @@ class SqliteStore final : public Store {
   /// ended one on such a node stays in the store only: its job has no `attempt` then.
   Result<StoredState> load() override;
   Result<> commit(const std::vector<StoreWrite>& rows) override;
+
+  /// Removes jobs that are final and a few of the oldest events, durably. Error: as of commit().
+  Result<> purge(const Purge& purge);
 
   /// Moves the write-ahead log into the store if it is worth it. For the writer's idle moments.
   /// Error: kStorage, fatal like that of commit().

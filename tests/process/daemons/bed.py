@@ -41,6 +41,7 @@ node_keys = "{folder}/ctld-keys"
 operators = ["root", "{operator}"]
 prepare_timeout = "20s"
 master_ports = "{master_first}-{master_last}"
+{ctld}
 
 [noded]
 state = "{folder}/node/%n"
@@ -88,11 +89,12 @@ def port_is_open(port):
 
 
 class Bed:
-    def __init__(self, nodes=("n1", "n2", "n3", "n4"), gpus=8, users=("u1", "u2", "op"), teams=""):
-        """`teams`: more of teams.d."""
+    def __init__(self, nodes=("n1", "n2", "n3", "n4"), gpus=8, users=("u1", "u2", "op"), teams="", ctld="", disk=""):
+        """`teams`: more of teams.d. `ctld`: more keys of [ctld]. `disk`: the controller's state lies on a tmpfs of this size."""
         self.bin = program_folder()
         self.node_labels, self.user_labels, self.gpus, self.teams = nodes, users, gpus, teams
-        self.munged = self.ctld = None
+        self.ctld_keys, self.disk = ctld, disk
+        self.munged = self.ctld = self.disk_holder = None
         self.nodes, self.agents, self.users = [], {}, {}
 
     # -- life ------------------------------------------------------------------------------------------------------
@@ -108,6 +110,7 @@ class Bed:
             self._write_config()
             self._start_munged()
             self._make_keys()
+            self._make_disk()
             self._make_daemons()
             self.start_ctld("--first-start")
             for agent in self.agents.values():
@@ -125,7 +128,7 @@ class Bed:
 
     def close(self):
         """Stops what it started, whatever state it is in, and removes its folder and accounts."""
-        for daemon in [*self.agents.values(), self.ctld, self.munged]:
+        for daemon in [*self.agents.values(), self.ctld, self.munged, self.disk_holder]:
             if daemon is not None:
                 daemon.kill()
         for pid in self.stray_processes():
@@ -185,7 +188,7 @@ class Bed:
                 shutil.copy(source, self.programs / source.name)
 
     def write_site(self, extra=""):
-        text = SITE.format(cluster=self.cluster, folder=self.folder, port=self.port, operator=self.user_name("op"),
+        text = SITE.format(cluster=self.cluster, folder=self.folder, port=self.port, operator=self.user_name("op"), ctld=self.ctld_keys,
                            master_first=self.port + 1, master_last=self.port + 99)
         (self.config / "artel.toml").write_text(text + extra)
 
@@ -229,11 +232,30 @@ class Bed:
     def daemon_environment(self):
         return {"PATH": PATH, "ARTEL_CONFIG": str(self.config), "LC_ALL": "C.UTF-8"}
 
+    def _make_disk(self):
+        """The file system lives as long as the process that holds its mount namespace."""
+        if not self.disk:
+            return
+        state = self.folder / "ctld"
+        state.mkdir(mode=0o700)
+        mounted = self.folder / "mounted"
+        script = f"mount -t tmpfs -o size={self.disk},mode=700 tmpfs '{state}' && touch '{mounted}' && exec sleep infinity"
+        self.disk_holder = Daemon("disk", ["unshare", "--mount", "--propagation", "private", "sh", "-c", script],
+                                  self.folder / "disk.log", {"PATH": PATH})
+        self.disk_holder.start()
+        wait_for(mounted.exists, UP_SECONDS, self.disk_holder.tail)
+
+    def ctld_state(self):
+        """The controller's state as this process sees it."""
+        state = self.folder / "ctld"
+        return pathlib.Path(f"/proc/{self.disk_holder.pid}/root{state}") if self.disk_holder else state
+
     def _make_daemons(self):
         logs = self.folder / "log"
         logs.mkdir()
         environment = self.daemon_environment()
-        self.ctld = Daemon("artel-ctld", [self.bin / "artel-ctld"], logs / "ctld", environment)
+        inside = ["nsenter", f"--mount=/proc/{self.disk_holder.pid}/ns/mnt", "--"] if self.disk_holder else []
+        self.ctld = Daemon("artel-ctld", [*inside, self.bin / "artel-ctld"], logs / "ctld", environment)
         for node in self.nodes:
             command = [self.bin / "artel-noded", "--node", node]
             self.agents[node] = Daemon(node, command, logs / node, environment)
@@ -286,6 +308,17 @@ class Bed:
     def submit(self, *words, **options):
         """The id of the job."""
         return self.ask("submit", *words, **options)["job"]
+
+    def submit_held(self, *words):
+        """The id of a job that never had a chance to start."""
+        for node in self.nodes:
+            self.artel("drain", node, "--reason", "a held job is made", user="root")
+        job = self.submit(*words)
+        held = self.artel("hold", str(job))
+        assert held.returncode == 0, held.stderr
+        for node in self.nodes:
+            self.artel("resume", node, user="root")
+        return job
 
     def show(self, job, user="u1"):
         return self.ask("show", str(job), user=user)

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/json.h"
+#include "cli/lost_and_found.h"
 #include "cli/node_table.h"
 #include "cli/usage_table.h"
 #include "client.pb.h"
@@ -60,6 +61,20 @@ TEST_CASE("the table of nodes tells use, jobs and what is odd") {
         "NODE  STATE    GPUS TYPE   CPUS      MEMORY JOBS  NOTES\n"
         "hgx01 draining  4/8 h100 64/128 1024G/2048G 17,18 hardware: fan (op); 2 strikes; "
         "clock -2.500s; simulated\n");
+}
+
+TEST_CASE("what the store lost and found is listed with kind, name and cause") {
+  v1::LostAndFoundReply reply;
+  CHECK(lost_and_found_table(reply, {true, false, 0}) ==
+        "nothing: the latest start could read all of the store\n");
+  CHECK(lost_and_found_json(reply).dump() == R"({"records":[]})");
+  auto& record = *reply.add_records();
+  record.set_kind("job");
+  record.set_name("17");
+  record.set_why("column state has the value 99");
+  CHECK(lost_and_found_table(reply, {true, false, 0}) ==
+        "KIND NAME WHY\njob  17   column state has the value 99\n");
+  CHECK(lost_and_found_json(reply)["records"][0]["name"] == "17");
 }
 
 TEST_CASE("a node in JSON has exact numbers") {

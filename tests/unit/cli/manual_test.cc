@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/job_exit.h"
 #include "cli/json.h"
+#include "cli/lost_and_found.h"
 #include "model/job_state.h"
 #include "unit/cli/views.h"
 
@@ -111,6 +112,9 @@ TEST_CASE("every name in JSON is in the manual") {
   nlohmann::json report = usage_json(usage, "team");
   report["rows"][0].erase("team");
   check_names(report, text);
+  v1::LostAndFoundReply found;
+  found.add_records();
+  check_names(lost_and_found_json(found), text);
 }
 
 }  // namespace

@@ -115,6 +115,13 @@ prepare_timeout = "5m"
 strikes_to_drain = 0
 strike_window = "2h"
 master_ports = "2000-3000"
+backups = "/b"
+backup_every = "0s"
+backup_keep = 2
+min_free = "1GiB"
+reserve = "2MiB"
+history = "30d"
+history_export = "/h"
 [noded]
 state = "/n/%n/%%"
 key = "/k/%n"
@@ -134,9 +141,23 @@ output = "%x-%j"
   CHECK(config.strike_window == 2h);
   CHECK(config.master_port_first == 2000);
   CHECK(config.master_port_last == 3000);
+  CHECK(config.backups == "/b");
+  CHECK(config.backup_every == Duration::zero());
+  CHECK(config.backup_keep == 2);
+  CHECK(config.min_free == Bytes{1U << 30U});
+  CHECK(config.reserve == Bytes{2U << 20U});
+  CHECK(config.history == std::chrono::days{30});
+  CHECK(config.history_export == "/h");
   CHECK(config.node_state == "/n/%n/%%");
   CHECK(config.node_key == "/k/%n");
   CHECK(config.output == "%x-%j");
+}
+
+TEST_CASE(
+    "backups and written history lie in the controller's folder unless they are put elsewhere") {
+  const SiteConfig config = Folder().write("artel.toml", "[ctld]\nstate = \"/s\"\n").config();
+  CHECK(config.backups == "/s/backups");
+  CHECK(config.history_export == "/s/history");
 }
 
 TEST_CASE("the shipped configuration is right and shows the defaults") {
@@ -156,6 +177,13 @@ TEST_CASE("the shipped configuration is right and shows the defaults") {
   CHECK(shipped->strike_window == config.strike_window);
   CHECK(shipped->master_port_first == config.master_port_first);
   CHECK(shipped->master_port_last == config.master_port_last);
+  CHECK(shipped->backups == config.backups);
+  CHECK(shipped->backup_every == config.backup_every);
+  CHECK(shipped->backup_keep == config.backup_keep);
+  CHECK(shipped->min_free == config.min_free);
+  CHECK(shipped->reserve == config.reserve);
+  CHECK(shipped->history == config.history);
+  CHECK(shipped->history_export == config.history_export);
   CHECK(shipped->node_state == config.node_state);
   CHECK(shipped->node_key == config.node_key);
   CHECK(shipped->output == config.output);
@@ -239,6 +267,9 @@ TEST_CASE("values of artel.toml that cannot be are told") {
   check("[ctld]\nmaster_ports = \"80-90\"",
         "artel.toml:2: ctld.master_ports: first port: 80 is out of");
   check("[ctld]\nmaster_ports = \"x\"", "artel.toml:2: ctld.master_ports: first port: 'x' is not");
+  check("[ctld]\nbackups = \"b\"", "artel.toml:2: ctld.backups: 'b' must be an absolute path");
+  check("[ctld]\nbackup_keep = 0", "artel.toml:2: ctld.backup_keep: 0 is out of range");
+  check("[ctld]\nhistory = \"2d\"", "artel.toml:2: ctld.history: must be 3d or longer");
   check("[noded]\nstate = \"/n/%j\"", "artel.toml:2: noded.state: '%j' is not known here");
   check("[noded]\nkey = \"/n/%\"", "artel.toml:2: noded.key: '%' is not known here");
   check("[jobs]\ngrace = \"30s\"",

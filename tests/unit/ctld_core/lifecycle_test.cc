@@ -294,6 +294,23 @@ TEST_CASE("a node that keeps a job over its limit is told the hard way") {
   CHECK(ends[0].second.cause.code == CauseCode::kTimeLimit);
 }
 
+TEST_CASE("while starts are paused nothing starts, and what runs ends and is final") {
+  Cluster cluster;
+  cluster.connect_all();
+  const AttemptKey running = cluster.run(spec(4));
+  const JobId waits = cluster.submit(spec(1));
+  cluster.core().pause_starts(true);
+  for (std::uint32_t node = 0; node < 4; ++node)
+    cluster.from(node, AttemptEnded{running, ended(cluster.now, well())});
+  cluster.tick();
+  CHECK(cluster.job(running.job)->state == JobState::kCompleted);
+  CHECK(cluster.job(waits)->state == JobState::kPending);
+  cluster.core().pause_starts(false);
+  REQUIRE(cluster.core().next_tick() == cluster.now);
+  cluster.tick();
+  CHECK(cluster.job(waits)->state == JobState::kPreparing);
+}
+
 TEST_CASE("clocks of nodes never make negative times") {
   Cluster cluster;
   cluster.connect_all();

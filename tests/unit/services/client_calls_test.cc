@@ -247,6 +247,17 @@ TEST_CASE("a login of before a restart is not known after it") {
   CHECK(code_of(client.queue({})) == ErrorCode::kUnauthenticated);
 }
 
+TEST_CASE("what the store lost and found is told to operators only") {
+  const ServerBed bed;
+  CHECK(code_of(bed.client("alice")->lost_and_found()) == ErrorCode::kPermissionDenied);
+  const auto found = bed.client("op")->lost_and_found();
+  REQUIRE(found);
+  REQUIRE(found->records_size() == 1);
+  CHECK(found->records(0).kind() == "job");
+  CHECK(found->records(0).name() == "17");
+  CHECK(found->records(0).why() == "column state has the value 99");
+}
+
 TEST_CASE("usage can be cut in known ways only") {
   const ServerBed bed;
   const auto alice = bed.client("alice");

@@ -120,6 +120,33 @@ TEST_CASE("a read does not overtake the commit that makes it true") {
   CHECK(bed.replies.size() == 1);
 }
 
+TEST_CASE("work for the writer's thread waits for the commit that runs, and others wait for it") {
+  Bed bed;
+  REQUIRE(bed.submit(kManyJobs));
+  bed.store.wait_for_arrivals(1);
+  Mailbox<std::size_t> batches_before;
+  bed.loop().chore([&]() -> Result<> {
+    batches_before.put(bed.store.batches().size());
+    return {};
+  });
+  REQUIRE(bed.submit());
+  settle(bed.loop());
+  CHECK(batches_before.size() == 0);
+  bed.store.let_one_through();
+  REQUIRE(batches_before.wait_for(1));
+  CHECK(batches_before.all().front() == 1);  // its turn came before that of the next batch
+  bed.store.open();
+  REQUIRE(bed.replies.wait_for(2));
+}
+
+TEST_CASE("work for the writer's thread that fails ends the process as a commit does") {
+  Bed bed;
+  bed.store.open();
+  bed.loop().chore([] { return fail(ErrorCode::kStorage, "no room"); });
+  REQUIRE(bed.fatal.wait_for(1));
+  CHECK(bed.fatal.all().front().text == "no room");
+}
+
 TEST_CASE("what queues while a commit runs goes into the next one") {
   Bed bed;
   REQUIRE(bed.submit(kManyJobs));
