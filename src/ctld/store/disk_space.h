@@ -33,6 +33,10 @@ class DiskSpace {
   bool look();
   /// Whether there was too little at the latest look.
   [[nodiscard]] bool is_low() const { return is_low_.load(std::memory_order_relaxed); }
+  /// Whether so much more leaves what new things need.
+  [[nodiscard]] bool has_room(Bytes more) const {
+    return free_.load(std::memory_order_relaxed) >= limits_.min_free.value + more.value;
+  }
   /// Error: kTryAgain naming the folder, what is free and what is needed.
   [[nodiscard]] Result<> check() const;
   /// Makes room for a commit that found none. False: there was no reserve to give up.

@@ -183,7 +183,7 @@ Result<StoredState> SqliteStore::Impl::load() {
   const auto incarnation = with_room([this] { return next_incarnation(); });
   if (!incarnation) return fail(incarnation);
   // From now on the disk may run full: what the log has of it is there for ends.
-  if (options_.space != nullptr && !options_.space->is_low())
+  if (options_.space != nullptr)
     if (auto done = lengthen_log(); !done) return fail(done);
   // One transaction: each query outside of one takes and gives back locks of the file.
   const auto moment = sql::Transaction::begin(*database_, "BEGIN");
@@ -417,7 +417,6 @@ Result<> SqliteStore::Impl::idle() {
   if (log_pages_ - moved >= std::min(kWorthIt, options_.checkpoint_pages)) {
     if (auto done = checkpoint(); !done) return done;
   }
-  if (options_.space != nullptr && options_.space->is_low()) return {};
   return lengthen_log();
 }
 
@@ -434,6 +433,8 @@ Result<> SqliteStore::Impl::lengthen_log() {
   if (const int code = log->pMethods->xFileSize(log, &size); code != SQLITE_OK)
     return database_->error(code);
   if (size >= whole) return {};
+  const Bytes more{static_cast<std::uint64_t>(whole - size)};
+  if (options_.space != nullptr && !options_.space->has_room(more)) return {};
   static constexpr std::array<char, std::size_t{1} << 16U> kZeros{};
   while (size < whole) {
     const auto bytes = std::min<std::int64_t>(kZeros.size(), whole - size);

@@ -104,27 +104,50 @@ TEST_CASE("a commit that finds the disk full takes the reserve, and all of it is
   if (!disk.is_there()) return;
   DiskSpace space(disk.folder(), kLimits);
   space.begin();
-  auto store = open_with(disk, space);
-  load(*store);
-  Job job = a_job(1);
-  commit(*store, {JobRow{job, true}});
-  Attempt attempt = an_attempt(job, {0, 1, 2, 3});
-  commit(*store, placed(job, attempt));
-  disk.fill(0);
-  attempt.parts[2].phase = NodePhase::kEnded;
-  attempt.parts[2].end = NodeEnd{at(10), at(20), {}, true, 1, Bytes{1}};
-  for (int i = 0; std::filesystem::exists(space.reserve_file()); ++i) {
-    REQUIRE(i < 10'000);
-    commit(*store, {EventRow{at(i), "fill", JobId{1}, "n1", std::string(2000, 'x')}});
+  Attempt attempt;
+  {
+    constexpr std::uint32_t kNoRoomForAll = 3000;  // pages of the log: it stays short
+    auto opened = open_store(
+        disk.file(), {.first_start = true, .checkpoint_pages = kNoRoomForAll, .space = &space});
+    REQUIRE(opened);
+    (*opened)->set_node_names({"n1", "n2", "n3", "n4"});
+    load(**opened);
+    Job job = a_job(1);
+    commit(**opened, {JobRow{job, true}});
+    attempt = an_attempt(job, {0, 1, 2, 3});
+    commit(**opened, placed(job, attempt));
+    disk.fill(0);
+    attempt.parts[2].phase = NodePhase::kEnded;
+    attempt.parts[2].end = NodeEnd{at(10), at(20), {}, true, 1, Bytes{1}};
+    commit(**opened, {JobRow{job, false}, AttemptRow{attempt},
+                      EventRow{at(1), "fill", JobId{1}, "n1", std::string(100'000, 'x')}});
+    CHECK(space.is_low());
+    CHECK_FALSE(std::filesystem::exists(space.reserve_file()));
   }
-  CHECK(space.is_low());
-  disk.fill(64 * 1024);
-  commit(*store, {JobRow{job, false}, AttemptRow{attempt}});
-  store.reset();
   disk.clear();
   const StoredState state = load(*open_with(disk, space));
   REQUIRE(state.jobs.size() == 1);
   CHECK(state.jobs[0].attempt->parts == attempt.parts);
+}
+
+TEST_CASE("a log that cannot be moved into a full store grows on, and nothing is lost") {
+  const SmallDisk disk;
+  if (!disk.is_there()) return;
+  DiskSpace space(disk.folder(), kLimits);
+  space.begin();
+  std::uint64_t id = 0;
+  {
+    const auto store = open_with(disk, space);
+    load(*store);
+    disk.fill(0);
+    while (std::filesystem::exists(space.reserve_file())) {
+      REQUIRE(id < 10'000);
+      commit(*store, {JobRow{a_job(++id), true}});
+    }
+    commit(*store, {JobRow{a_job(++id), true}});
+  }
+  disk.clear();
+  CHECK(load(*open_with(disk, space)).jobs.size() == id);
 }
 
 TEST_CASE("a commit for which the reserve came too late is an error, and what was there stays") {
