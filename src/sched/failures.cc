@@ -13,7 +13,7 @@
 namespace artel::sched {
 
 void Scheduler::set_features(Time now, NodeId id, const std::vector<std::string>& features) {
-  advance(*state_, now);
+  go_to(now);
   Node& node = state_->nodes.at(id.value);
   if (node.features == features) return;
   node.features = features;
@@ -47,7 +47,7 @@ std::vector<JobId> Scheduler::jobs_on(NodeId id) const {
 
 std::optional<std::vector<Share>> Scheduler::swap(Time now, JobId id,
                                                   const std::vector<NodeId>& lost) {
-  advance(*state_, now);
+  go_to(now);
   Job& job = state_->jobs.at(id);
   std::vector<NodeIndex> nodes;
   nodes.reserve(lost.size());
@@ -61,7 +61,7 @@ std::optional<std::vector<Share>> Scheduler::swap(Time now, JobId id,
 }
 
 void Scheduler::mark(Time now, JobId job, NodeId node) {
-  advance(*state_, now);
+  go_to(now);
   mark_node(*state_, state_->jobs.at(job), node.value);
 }
 

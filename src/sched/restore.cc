@@ -59,7 +59,7 @@ void Scheduler::restore(Time now, const Remembered& told) {
 }
 
 void Scheduler::begin_run(Time now, JobId id, std::optional<Time> limit_end) {
-  advance(*state_, now);
+  go_to(now);
   Job& job = state_->jobs.at(id);
   if (job.stage == Stage::kRunning) job.limit_end = limit_end;
 }

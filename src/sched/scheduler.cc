@@ -92,6 +92,28 @@ Result<> check_deadline(const Job& job) {
               "time); give a later deadline or a shorter wall time limit");
 }
 
+/// A job that may be admitted.
+Result<Job> make_job(State& state, const JobFacts& facts) {
+  if (auto sense = check_facts(state, facts); !sense) return fail(sense);
+  if (auto shape = check_request(facts.request); !shape) return fail(shape);
+  Job job = job_of(state, facts, intern(state, facts.request));
+  if (!has_access(state, job.queue, job.user)) {
+    return fail(ErrorCode::kPermissionDenied, "queue: the user may not submit to it");
+  }
+  if (job.reservation && !may_enter(state, job)) {
+    return fail(ErrorCode::kPermissionDenied, "reservation: it is not the job's to use");
+  }
+  if (auto size = check_size(state, facts.request); !size) return fail(size);
+  if (auto time = check_deadline(job); !time) return fail(time);
+  if (auto known = check_dependencies(state, facts); !known) return fail(known);
+  if (auto words = check_words(state, facts.request); !words) return fail(words);
+  list_nodes(state, job);
+  if (!ever_fits(state, job)) {
+    return fail(ErrorCode::kNeverFits, "the job could not start on the empty cluster");
+  }
+  return job;
+}
+
 std::vector<Decision> take_given_up(State& state) {
   std::vector<Decision> decisions;
   std::ranges::move(std::exchange(state.given_up, {}), std::back_inserter(decisions));
@@ -118,44 +140,42 @@ std::string_view give_up_name(GiveUp cause) {
 Scheduler::Scheduler(const Setup& setup, Time now) : state_(std::make_unique<State>(setup, now)) {}
 Scheduler::Scheduler(const Scheduler& other) : state_(copy_state(*other.state_)) {}
 Scheduler& Scheduler::operator=(const Scheduler& other) {
-  if (this != &other) state_ = copy_state(*other.state_);
+  if (this == &other) return *this;
+  walk_.reset();
+  state_ = copy_state(*other.state_);
   return *this;
 }
 Scheduler::Scheduler(Scheduler&&) noexcept = default;
 Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
 Scheduler::~Scheduler() = default;
 
-Result<> Scheduler::submit(Time now, const JobFacts& facts) {
+/// No fact comes into a pass that is under way.
+State& Scheduler::go_to(Time now) {
+  ARTEL_ASSERT(!in_pass());
   advance(*state_, now);
-  if (auto sense = check_facts(*state_, facts); !sense) return sense;
-  if (auto shape = check_request(facts.request); !shape) return shape;
-  Job job = job_of(*state_, facts, intern(*state_, facts.request));
-  if (!has_access(*state_, job.queue, job.user)) {
-    return fail(ErrorCode::kPermissionDenied, "queue: the user may not submit to it");
-  }
-  if (job.reservation && !may_enter(*state_, job)) {
-    return fail(ErrorCode::kPermissionDenied, "reservation: it is not the job's to use");
-  }
-  if (auto size = check_size(*state_, facts.request); !size) return size;
-  if (auto time = check_deadline(job); !time) return time;
-  if (auto known = check_dependencies(*state_, facts); !known) return known;
-  if (auto words = check_words(*state_, facts.request); !words) return words;
-  list_nodes(*state_, job);
-  if (!ever_fits(*state_, job)) {
-    return fail(ErrorCode::kNeverFits, "the job could not start on the empty cluster");
-  }
-  admit(*state_, std::move(job), facts);
+  return *state_;
+}
+
+Result<> Scheduler::submit(Time now, const JobFacts& facts) {
+  auto job = make_job(go_to(now), facts);
+  if (!job) return fail(job);
+  admit(*state_, std::move(*job), facts);
   return {};
 }
 
+Result<> Scheduler::check(const JobFacts& facts) {
+  const auto job = make_job(*state_, facts);
+  return job ? Result<>{} : fail(job);
+}
+
 void Scheduler::end(Time now, JobId id, Ended how) {
-  advance(*state_, now);
+  go_to(now);
   finish(*state_, id, how == Ended::kCompleted);
   resolve(*state_);
 }
 
 void Scheduler::requeue(Time now, JobId id, std::optional<Time> retry_at) {
-  advance(*state_, now);
+  go_to(now);
   Job& job = state_->jobs.at(id);
   release(*state_, job);
   job.pending_since = now;
@@ -163,7 +183,7 @@ void Scheduler::requeue(Time now, JobId id, std::optional<Time> retry_at) {
 }
 
 void Scheduler::set_held(Time now, JobId id, bool held) {
-  advance(*state_, now);
+  go_to(now);
   Job& job = state_->jobs.at(id);
   job.held = held;
   if (held && job.stage == Stage::kClaiming) release(*state_, job);
@@ -171,19 +191,19 @@ void Scheduler::set_held(Time now, JobId id, bool held) {
 }
 
 void Scheduler::set_array(Time now, const ArrayFacts& facts) {
-  advance(*state_, now);
+  go_to(now);
   Array& array = state_->arrays[facts.id];
   array.throttle = facts.throttle;
   if (facts.was) array.worst = std::max(array.worst, *facts.was);
 }
 
 void Scheduler::checkpoint(Time now, JobId id, Time at) {
-  advance(*state_, now);
+  go_to(now);
   state_->jobs.at(id).saved_at = at;
 }
 
 void Scheduler::set_health(Time now, NodeId id, bool healthy) {
-  advance(*state_, now);
+  go_to(now);
   Node& node = state_->nodes.at(id.value);
   if (node.healthy != healthy) {
     ++state_->node_changes;
@@ -199,35 +219,35 @@ void Scheduler::set_health(Time now, NodeId id, bool healthy) {
 }
 
 void Scheduler::set_priority(Time now, JobId id, std::int32_t priority) {
-  advance(*state_, now);
+  go_to(now);
   Job& job = state_->jobs.at(id);
   job.priority = priority;
   forget_covers(*state_, job.queue);
 }
 
 void Scheduler::change(Time now, QuotaId id, const QuotaChange& change) {
-  advance(*state_, now);
+  go_to(now);
   apply(change, state_->at(id).facts);
   derive_tree(*state_);
 }
 
 Result<ReservationId> Scheduler::reserve(Time now, const ReservationFacts& reservation) {
-  advance(*state_, now);
+  go_to(now);
   return add_reservation(*state_, reservation);
 }
 
 void Scheduler::cancel_reservation(Time now, ReservationId id) {
-  advance(*state_, now);
+  go_to(now);
   if (find_reservation(*state_, id) != nullptr) sched::cancel_reservation(*state_, id);
 }
 
 void Scheduler::end_reservations(Time now) {
-  advance(*state_, now);
+  go_to(now);
   sched::end_reservations(*state_);
 }
 
 std::vector<Decision> Scheduler::begin_reservations(Time now) {
-  advance(*state_, now);
+  go_to(now);
   replace_failed_nodes(*state_);
   std::vector<Decision> decisions;
   for (const JobId id : jobs_in_the_way(*state_, Stage::kRunning)) {
@@ -242,19 +262,24 @@ std::vector<Decision> Scheduler::begin_reservations(Time now) {
   return decisions;
 }
 
-std::vector<Decision> Scheduler::pass(Time now) {
-  advance(*state_, now);
-  settle(*state_);
-  park(*state_);
-  sched::end_waits(*state_, true);
-  std::vector<Decision> decisions = take_given_up(*state_);
-  std::ranges::move(walk(*state_), std::back_inserter(decisions));
+std::vector<Decision> Scheduler::pass(Time now, const MayGoOn& may_go_on) {
+  std::vector<Decision> decisions;
+  if (!in_pass()) {
+    settle(go_to(now));
+    park(*state_);
+    sched::end_waits(*state_, true);
+    decisions = take_given_up(*state_);
+    walk_ = std::make_unique<Walk>(*state_);
+  }
+  std::ranges::move(walk_->go_on(may_go_on), std::back_inserter(decisions));
+  if (!walk_->is_done()) return decisions;
+  walk_.reset();
   resolve(*state_);
   return decisions;
 }
 
 std::vector<Decision> Scheduler::end_waits(Time now) {
-  advance(*state_, now);
+  go_to(now);
   sched::end_waits(*state_, false);
   return take_given_up(*state_);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -59,7 +60,11 @@ using Decision = std::variant<Started, Signalled, GivenUp>;
 
 enum class Stage : std::uint8_t { kPending, kClaiming, kRunning, kSignalled };
 
+/// Asked between two jobs of a pass; false: enough for now.
+using MayGoOn = std::function<bool()>;
+
 struct State;
+class Walk;
 struct Remembered;      // memory.h
 struct EvictionRecord;  // memory.h
 struct Claim;           // memory.h
@@ -67,6 +72,7 @@ struct Claim;           // memory.h
 class Scheduler {
  public:
   Scheduler(const Setup& setup, Time now);
+  /// In a pass the copy is in none: it has what has been decided so far.
   Scheduler(const Scheduler& other);
   Scheduler& operator=(const Scheduler& other);
   Scheduler(Scheduler&&) noexcept;
@@ -82,6 +88,8 @@ class Scheduler {
   /// known nor told to be over (D2). The tasks of an array are submitted in one instant, in the
   /// order of their indexes.
   Result<> submit(Time now, const JobFacts& job);
+  /// What submit() would say.
+  [[nodiscard]] Result<> check(const JobFacts& job);
   /// The job is over, whether it ran or waited, and is forgotten. Who waits for it is eligible from
   /// the next pass on, or is given up in it (D6).
   void end(Time now, JobId job, Ended how);
@@ -147,7 +155,12 @@ class Scheduler {
   /// Signals for reservations (R4), and those whose start has come.
   std::vector<Decision> begin_reservations(Time now);
   /// One walk over the pending jobs. Empty: nothing changes at this instant any more.
-  std::vector<Decision> pass(Time now);
+  ///
+  /// With `may_go_on` it may be a part of a walk only: then in_pass(), and the next call goes on
+  /// with it, as of the time when it began. Until it is done nothing but pass(), check() and what
+  /// is const may be called. All parts together decide what one walk would.
+  std::vector<Decision> pass(Time now, const MayGoOn& may_go_on = {});
+  [[nodiscard]] bool in_pass() const { return walk_ != nullptr; }
   /// T1, W4: jobs whose maximum wait or latest start has come and that have not started. They are
   /// given up.
   std::vector<Decision> end_waits(Time now);
@@ -182,7 +195,10 @@ class Scheduler {
  private:
   friend class Replay;  // reads ends and graces
 
+  State& go_to(Time now);
+
   std::unique_ptr<State> state_;
+  std::unique_ptr<Walk> walk_;
 };
 
 }  // namespace artel::sched

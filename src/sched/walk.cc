@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "sched/booked.h"
 #include "sched/books.h"
@@ -13,11 +15,10 @@
 #include "sched/waiting.h"
 
 namespace artel::sched {
-namespace {
 
-class Walk {
+class Walk::Steps {
  public:
-  explicit Walk(State& state)
+  explicit Steps(State& state)
       : state_(state),
         plans_(state.nodes.size()),
         plans_of_(state.quotas.size()),
@@ -25,19 +26,30 @@ class Walk {
         releases_(state, plans_.on_nodes),
         outlook_(state, plans_, evictable_) {}
 
-  std::vector<Decision> run() {
+  std::vector<Decision> go_on(const MayGoOn& may_go_on) {
+    if (!line_) begin();
+    while (!is_done_ && (!may_go_on || may_go_on())) {
+      if (Job* job = line_->next()) {
+        treat(*job);
+      } else {
+        keep_plans();
+        is_done_ = true;
+      }
+    }
+    return std::exchange(decisions_, {});
+  }
+
+  [[nodiscard]] bool is_done() const { return is_done_; }
+
+ private:
+  void begin() {
     state_.openings.trim();
     begin_slots(state_);
     start_claims();
     start_in_reservations();
-    Line line(state_);
-    line_ = &line;
-    while (Job* job = line.next()) treat(*job);
-    keep_plans();
-    return std::move(decisions_);
+    line_.emplace(state_);
   }
 
- private:
   // Starts ------------------------------------------------------------------------------------
 
   void start(Job& job, std::vector<Share> shares, bool inside) {
@@ -62,7 +74,7 @@ class Walk {
     answers_.clear();
     hopeless_.clear();
     if (ends_ && job.limit_end) add_end(*job.limit_end);
-    if (line_ != nullptr) line_->changed(job.queue);
+    if (line_) line_->changed(job.queue);
   }
 
   void note_change_on(const Job& job) {
@@ -420,11 +432,15 @@ class Walk {
   std::map<Alike, Answer> answers_;
   std::map<Alike, NoPlan> hopeless_;
   std::optional<std::vector<Time>> ends_;
-  Line* line_ = nullptr;
+  std::optional<Line> line_;  // none before the first job is treated
+  bool is_done_ = false;
 };
 
-}  // namespace
+Walk::Walk(State& state) : steps_(std::make_unique<Steps>(state)) {}
+Walk::~Walk() = default;
 
-std::vector<Decision> walk(State& state) { return Walk(state).run(); }
+std::vector<Decision> Walk::go_on(const MayGoOn& may_go_on) { return steps_->go_on(may_go_on); }
+
+bool Walk::is_done() const { return steps_->is_done(); }
 
 }  // namespace artel::sched

@@ -2,6 +2,7 @@
 // grace as they come, victims back in line, passes until nothing changes. One seed, one world.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -16,6 +17,7 @@ namespace artel::sched::small {
 struct Traits {
   bool one_team = false;      // one team, one user, one priority, no limits
   bool exact_limits = false;  // every run ends at its limit
+  bool in_parts = false;      // each pass job by job, with other calls in between
   bool no_history = false;  // one user, kappa = 0: histories fade, and change an order at any time
 };
 
@@ -44,6 +46,7 @@ class SmallWorld {
   /// Starts of the last step.
   [[nodiscard]] const std::map<JobId, Time>& last_starts() const { return last_starts_; }
   [[nodiscard]] const Setup& setup() const { return setup_; }
+  [[nodiscard]] int most_parts() const { return most_parts_; }
 
  private:
   struct Run {
@@ -114,7 +117,7 @@ class SmallWorld {
     scheduler.end_reservations(now_);
     scheduler.begin_reservations(now_);
     while (true) {
-      const auto made = scheduler.pass(now_);
+      const auto made = traits_.in_parts ? pass_in_parts() : scheduler.pass(now_);
       if (made.empty()) return;
       for (const Decision& decision : made) take(decision);
       std::vector<JobId> gone;
@@ -126,6 +129,24 @@ class SmallWorld {
         scheduler.requeue(now_, id);
       }
     }
+  }
+
+  std::vector<Decision> pass_in_parts() {
+    std::vector<Decision> all;
+    do {
+      bool first = true;
+      const auto one_job = [&] { return std::exchange(first, false); };
+      const auto made = scheduler.pass(now_ + std::chrono::seconds{parts_ % 50}, one_job);
+      all.insert(all.end(), made.begin(), made.end());
+      if (!scheduler.in_pass()) break;
+      (void)scheduler.check(bed::job(last_ + 1, QuotaId{1}, 1, 8));
+      (void)scheduler.check(bed::job(last_ + 1, QuotaId{1}, 100, 8));
+      for (const auto& [id, facts] : jobs_) (void)scheduler.explain(id);
+      const Scheduler copy = scheduler;
+      most_parts_ = std::max(most_parts_, ++parts_);
+    } while (true);
+    parts_ = 0;
+    return all;
   }
 
   void take(const Decision& decision) {
@@ -148,6 +169,8 @@ class SmallWorld {
   Traits traits_;
   Setup setup_;
   int minute_ = 0;
+  int parts_ = 0;
+  int most_parts_ = 0;
   Time now_ = bed::at_minute(0);
   std::uint64_t last_ = 0;
   std::map<JobId, JobFacts> jobs_;
