@@ -25,8 +25,7 @@ void count_as_leaving(State& state, Job& job) {
 }  // namespace
 
 void Scheduler::restore(Time now, const Remembered& told) {
-  State& state = *state_;
-  advance(state, now);
+  State& state = go_to(now);
   Job made = job_of(state, told.job, intern(state, told.job.request));
   list_nodes(state, made);
   Job& job = admit(state, std::move(made), told.job);
@@ -65,8 +64,7 @@ void Scheduler::begin_run(Time now, JobId id, std::optional<Time> limit_end) {
 }
 
 void Scheduler::leave(Time now, JobId id, Time until) {
-  State& state = *state_;
-  advance(state, now);
+  State& state = go_to(now);
   Job& job = state.jobs.at(id);
   if (job.stage == Stage::kRunning) {
     book(state, job, -1);
@@ -80,8 +78,7 @@ void Scheduler::leave(Time now, JobId id, Time until) {
 }
 
 void Scheduler::give_back(Time now, JobId id, NodeId gone) {
-  State& state = *state_;
-  advance(state, now);
+  State& state = go_to(now);
   Job& job = state.jobs.at(id);
   const auto share = std::ranges::find(job.shares, gone, &Share::node);
   const bool runs = job.stage == Stage::kRunning || job.stage == Stage::kSignalled;

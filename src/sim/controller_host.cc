@@ -72,12 +72,19 @@ void ControllerHost::release(const std::vector<ctld::Effects>& batch) {
 void ControllerHost::plan_tick() {
   const auto next = core_->next_tick();
   if (!next || (tick_planned_ && *tick_planned_ <= *next)) return;
-  const Time at = std::max(*next, events_.now());
+  Time at = std::max(*next, events_.now());
+  // Between parts of a pass others are heard, for long where the machine is slow.
+  if (core_->in_pass()) at += random_.chance(50) ? random_.delay(0, 3000) : random_.delay(0, 5);
   tick_planned_ = at;
   events_.after(at - events_.now(), [this, at, life = life_] {
     if (!core_ || life != life_ || tick_planned_ != at) return;
     tick_planned_ = std::nullopt;
-    step([](ctld::Controller& core, Time now) { core.tick(now); });
+    step([this](ctld::Controller& core, Time now) {
+      // One part in two ends after a job or a few, wherever that is.
+      const bool in_parts = random_.chance(500);
+      std::uint64_t jobs = in_parts ? random_.between(0, 3) : 0;
+      core.tick(now, [&] { return !in_parts || jobs-- > 0; });
+    });
   });
 }
 

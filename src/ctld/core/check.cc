@@ -70,7 +70,9 @@ std::optional<std::string> ControllerState::check() const {
     if (is_final(job.state) && job.cause.code == CauseCode::kNone) {
       return fmt::format("S9: job {} ended without a cause", id.value);
     }
-    if (auto broken = check_stage(job, core_->stage(id))) return broken;
+    if (core_->is_up_to_date()) {
+      if (auto broken = check_stage(job, core_->core().stage(id))) return broken;
+    }
     if (!is_placed(job.state)) continue;
     if (auto broken = check_shares(job, *live.attempt, devices, held)) return broken;
     if (auto broken = check_gang(job, *live.attempt)) return broken;

@@ -51,7 +51,8 @@ void Controller::agent_message(SessionId session, const FromAgent& message, Time
 }
 void Controller::agent_lost(SessionId session, Time now) { state_->agent_lost(session, now); }
 void Controller::pause_starts(bool paused) { state_->pause_starts(paused); }
-void Controller::tick(Time now) { state_->tick(now); }
+void Controller::tick(Time now, const sched::MayGoOn& may_go_on) { state_->tick(now, may_go_on); }
+bool Controller::in_pass() const { return state_->in_pass(); }
 std::optional<Time> Controller::next_tick() const { return state_->next_tick(); }
 Effects Controller::take_effects() { return state_->take_effects(); }
 std::shared_ptr<const Snapshot> Controller::snapshot(Time now) { return state_->snapshot(now); }

@@ -105,8 +105,10 @@ class Controller {
   /// While paused no pass is run: nothing starts, nobody is evicted. For a store that has no room
   /// for what a start writes; ends, cancels and time-outs go on.
   void pause_starts(bool paused);
-  /// Time-outs and one scheduling pass if anything changed.
-  void tick(Time now);
+  /// Time-outs and one scheduling pass if anything changed, or a part of one: see
+  /// sched::Scheduler::pass().
+  void tick(Time now, const sched::MayGoOn& may_go_on = {});
+  [[nodiscard]] bool in_pass() const;
   /// When tick() is needed next without news; nullopt: not at all. `now` if a pass is due.
   [[nodiscard]] std::optional<Time> next_tick() const;
 

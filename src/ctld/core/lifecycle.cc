@@ -370,7 +370,7 @@ void ControllerState::make_final(LiveJob& live, JobState state, const Cause& cau
   const auto how =
       state == JobState::kCompleted ? sched::Ended::kCompleted : sched::Ended::kOtherwise;
   // Those that the core has given up it has forgotten already.
-  if (core_->stage(live.job.id)) core_->end(now, live.job.id, how);
+  core_->end(now, live.job.id, how);
   live.job.cause = cause;
   live.job.ended_at = now;
   live.job.wait = {};

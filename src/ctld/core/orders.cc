@@ -153,8 +153,9 @@ void ControllerState::scheduling_snapshot(RequestId request, const Caller& calle
     if (!spec) return effects_.replies.push_back({request, fail(spec)});
     facts = facts_of(JobId{last_job_.value + 1}, *spec);
   }
-  effects_.replies.push_back({request, std::make_shared<const SchedulingSnapshot>(
-                                           *core_, *layout_, snapshot(now), std::move(facts))});
+  effects_.replies.push_back(
+      {request, std::make_shared<const SchedulingSnapshot>(core_->snapshot(), *layout_,
+                                                           snapshot(now), std::move(facts))});
 }
 
 }  // namespace artel::ctld

@@ -31,7 +31,7 @@ void ControllerState::pause_starts(bool paused) {
   starts_paused_ = paused;
 }
 
-void ControllerState::tick(Time now) {
+void ControllerState::tick(Time now, const sched::MayGoOn& may_go_on) {
   run_timers(now);
   while (!token_ages_.empty() && token_ages_.front().at + config_.token_memory < now) {
     tokens_.erase(std::pair(token_ages_.front().uid, token_ages_.front().token));
@@ -43,11 +43,13 @@ void ControllerState::tick(Time now) {
     pass_due_ = true;
   }
   if (wake_at_ && *wake_at_ <= now) pass_due_ = true;
-  if (pass_due_ && !starts_paused_ && (!pass_at_ || *pass_at_ <= now)) run_pass(now);
+  const bool is_time = pass_due_ && (!pass_at_ || *pass_at_ <= now);
+  if ((is_time || core_->in_pass()) && !starts_paused_) run_pass(now, may_go_on);
   if (past_due_ && *past_due_ <= now) store_past(now);
 }
 
 std::optional<Time> ControllerState::next_tick() const {
+  if (core_->in_pass() && !starts_paused_) return Time{};
   std::optional<Time> next;
   const auto add = [&next](std::optional<Time> time) {
     if (time && (!next || *time < *next)) next = time;
@@ -99,21 +101,24 @@ void ControllerState::timer_fired(LiveJob& live, Time now) {
   finish_if_done(live, now);
 }
 
-void ControllerState::preempt(LiveJob& live, JobId by, Time now) {
-  const sched::EvictionRecord record = core_->evictions(live.job.id);
+void ControllerState::preempt(const sched::Signalled& decision, Time now) {
+  const auto victim = jobs_.find(decision.job);
+  // Its run may be over, which the core hears after the pass.
+  if (victim == jobs_.end() || !is_placed(victim->second.job.state)) return;
+  LiveJob& live = victim->second;
+  const sched::EvictionRecord record = core_->core().evictions(live.job.id);
   live.job.standing.evictions = record.evictions;
   live.job.standing.backoff_until = record.backoff_until;
   Cause cause{.actor = Actor::kPreemption, .code = CauseCode::kPreempted};
   cause.text = "evicted for a reservation";
-  if (const auto winner = jobs_.find(by); winner != jobs_.end()) {
-    cause.actor_name = fmt::format("job {}", by.value);
-    cause.text =
-        fmt::format("evicted for job {} of team {}", by.value, winner->second.job.spec->team);
+  if (const auto winner = jobs_.find(decision.by); winner != jobs_.end()) {
+    cause.actor_name = fmt::format("job {}", decision.by.value);
+    cause.text = fmt::format("evicted for job {} of team {}", decision.by.value,
+                             winner->second.job.spec->team);
   }
   event(now, "preempt", live.job.id, "artel-ctld", cause.text);
   // Whoever is on the way out already needs no second order.
-  if (is_placed(live.job.state) && live.job.state != JobState::kCompleting)
-    end_attempt(live, cause, false, now);
+  if (live.job.state != JobState::kCompleting) end_attempt(live, cause, false, now);
 }
 
 void ControllerState::give_up(const sched::GivenUp& decision, Time now) {
@@ -128,21 +133,36 @@ void ControllerState::give_up(const sched::GivenUp& decision, Time now) {
   make_final(live, state, cause, now);
 }
 
-void ControllerState::carry_out(const sched::Decision& decision, Time now) {
-  if (const auto* started = std::get_if<sched::Started>(&decision)) {
-    place(jobs_.at(started->job), started->shares, now);
-  } else if (const auto* signalled = std::get_if<sched::Signalled>(&decision)) {
-    preempt(jobs_.at(signalled->job), signalled->by, now);
-  } else {
-    give_up(std::get<sched::GivenUp>(decision), now);
+void ControllerState::start(const sched::Started& decision, Time now) {
+  const auto found = jobs_.find(decision.job);
+  if (found == jobs_.end() || is_final(found->second.job.state)) return;  // the core will hear
+  LiveJob& live = found->second;
+  const bool is_possible = std::ranges::all_of(
+      decision.shares, [&](const sched::Share& share) { return is_usable(entry(share.node)); });
+  if (live.job.state == JobState::kPending && is_possible) return place(live, decision.shares, now);
+  // It was held, or a node was lost, while the pass was under way.
+  core_->requeue(now, live.job.id);
+}
+
+void ControllerState::carry_out(const std::vector<sched::Decision>& decisions, Time now) {
+  for (const sched::Decision& decision : decisions) {
+    if (const auto* started = std::get_if<sched::Started>(&decision)) {
+      start(*started, now);
+    } else if (const auto* signalled = std::get_if<sched::Signalled>(&decision)) {
+      preempt(*signalled, now);
+    } else {
+      give_up(std::get<sched::GivenUp>(decision), now);
+    }
   }
+  pass_decided_ = pass_decided_ || !decisions.empty();
 }
 
 void ControllerState::show_reasons(std::size_t& pending) {
   for (auto& [id, live] : jobs_) {
     if (live.job.state > JobState::kPending) continue;
     ++pending;
-    const sched::Wait wait = core_->wait(id);
+    const sched::Wait wait = core_->core().wait(id);
+    if (wait.reason == sched::Reason::kNone) continue;  // no pass has looked at it
     if (live.wait == wait && live.job.wait.code != WaitCode::kNotConsidered) continue;
     live.wait = wait;
     // Reasons are computed anew after a start, so they are shown but not stored.
@@ -152,19 +172,20 @@ void ControllerState::show_reasons(std::size_t& pending) {
   }
 }
 
-void ControllerState::run_pass(Time now) {
-  tell_health(false, now);
-  core_->end_reservations(now);
-  std::vector<sched::Decision> decisions = core_->begin_reservations(now);
-  std::ranges::move(core_->pass(now), std::back_inserter(decisions));
-  // Passes repeat until one decides nothing; facts that come between two of them are heard.
-  pass_due_ = !decisions.empty();
-  if (!pass_due_) {
-    decisions = core_->end_waits(now);
-    pass_due_ = !decisions.empty();
+void ControllerState::run_pass(Time now, const sched::MayGoOn& may_go_on) {
+  if (!core_->in_pass()) {
+    pass_due_ = false;
+    pass_decided_ = false;
+    tell_health(false, now);
+    carry_out(core_->begin_instant(now), now);
   }
-  for (const sched::Decision& decision : decisions) carry_out(decision, now);
+  carry_out(core_->pass(now, may_go_on), now);
+  if (core_->in_pass()) return store_claims();
+  core_->catch_up();
+  if (!pass_decided_) carry_out(core_->end_waits(now), now);
   store_claims();
+  // Passes repeat until one decides nothing; facts that come between two of them are heard.
+  pass_due_ = pass_due_ || pass_decided_;
   std::size_t pending = 0;
   show_reasons(pending);
   any_placed_ = jobs_.size() > pending;

@@ -113,7 +113,7 @@ void ControllerState::make_core(const StoredState& stored, Time now) {
     const auto used = stored.used_gpu_ms.find(team);
     if (used != stored.used_gpu_ms.end()) quota.used_gpu_ms = used->second;
   }
-  core_ = std::make_unique<sched::Scheduler>(setup, begin);
+  core_ = std::make_unique<PacedCore>(setup, begin);
   core_begin_ = begin;
   past_due_ = now + kPastEvery;
 }
@@ -160,8 +160,7 @@ void ControllerState::fill_core(const std::vector<sched::Claim>& claims, Time no
 
 void ControllerState::tell_health(bool again, Time now) {
   for (NodeEntry& on : nodes_) {
-    const bool usable =
-        on.node.contact == NodeContact::kUp && on.node.drains.empty() && on.strays.empty();
+    const bool usable = is_usable(on);
     if (usable == on.usable && !(again && !usable)) continue;
     on.usable = usable;
     core_->set_health(now, on.node.id, usable);
@@ -170,7 +169,7 @@ void ControllerState::tell_health(bool again, Time now) {
 
 void ControllerState::store_claims() {
   std::map<JobId, sched::Claim> present;
-  for (sched::Claim& claim : core_->claims()) present.emplace(claim.job, std::move(claim));
+  for (sched::Claim& claim : core_->core().claims()) present.emplace(claim.job, std::move(claim));
   for (const auto& [job, claim] : claims_) {
     if (!present.contains(job)) effects_.writes.emplace_back(ClaimRow{{job, 0, {}}});
   }
@@ -189,9 +188,9 @@ void ControllerState::store_past(Time now) {
   };
   const auto& tree = layout_->setup().tree;
   for (std::uint32_t i = 1; i < tree.size(); ++i)
-    add(PastRow::Of::kQuota, tree[i].name, core_->past(sched::QuotaId{i}));
+    add(PastRow::Of::kQuota, tree[i].name, core_->core().past(sched::QuotaId{i}));
   for (const auto& [name, user] : layout_->users())
-    add(PastRow::Of::kUser, name, core_->user_usage(user));
+    add(PastRow::Of::kUser, name, core_->core().user_usage(user));
 }
 
 }  // namespace artel::ctld

@@ -20,10 +20,10 @@ constexpr std::size_t kMostWatched = 100;
 
 }  // namespace
 
-SchedulingSnapshot::SchedulingSnapshot(const sched::Scheduler& core, const Layout& layout,
+SchedulingSnapshot::SchedulingSnapshot(sched::Scheduler core, const Layout& layout,
                                        std::shared_ptr<const Snapshot> jobs,
                                        std::optional<sched::JobFacts> candidate)
-    : core_(std::make_unique<const sched::Scheduler>(core)),
+    : core_(std::make_unique<const sched::Scheduler>(std::move(core))),
       layout_(std::make_unique<const Layout>(layout)),
       jobs_(std::move(jobs)),
       candidate_(candidate ? std::make_unique<const sched::JobFacts>(std::move(*candidate))

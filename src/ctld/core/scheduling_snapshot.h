@@ -86,7 +86,7 @@ struct Outcome {
 class SchedulingSnapshot {
  public:
   /// `candidate`: a job that was not submitted.
-  SchedulingSnapshot(const sched::Scheduler& core, const Layout& layout,
+  SchedulingSnapshot(sched::Scheduler core, const Layout& layout,
                      std::shared_ptr<const Snapshot> jobs,
                      std::optional<sched::JobFacts> candidate);
   ~SchedulingSnapshot();

@@ -20,8 +20,7 @@
 #include "ctld/core/controller.h"
 #include "ctld/core/free_amounts.h"
 #include "ctld/core/layout.h"
-#include "sched/memory.h"
-#include "sched/scheduler.h"
+#include "ctld/core/paced_core.h"
 
 namespace artel::ctld {
 
@@ -45,6 +44,11 @@ struct NodeEntry {
   std::set<std::uint16_t> ports;  // master ports in use
   std::uint16_t next_port{};
 };
+
+/// Whether jobs may be placed there now.
+[[nodiscard]] inline bool is_usable(const NodeEntry& on) {
+  return on.node.contact == NodeContact::kUp && on.node.drains.empty() && on.strays.empty();
+}
 
 class ControllerState {
  public:
@@ -76,7 +80,8 @@ class ControllerState {
 
   // pass.cc
   void pause_starts(bool paused);
-  void tick(Time now);
+  void tick(Time now, const sched::MayGoOn& may_go_on);
+  [[nodiscard]] bool in_pass() const { return core_->in_pass(); }
   [[nodiscard]] std::optional<Time> next_tick() const;
 
   // state.cc
@@ -157,9 +162,10 @@ class ControllerState {
   void run_timers(Time now);
   void timer_fired(LiveJob& live, Time now);
   void set_timer(LiveJob& live, std::optional<Time> at);
-  void run_pass(Time now);
-  void carry_out(const sched::Decision& decision, Time now);
-  void preempt(LiveJob& live, JobId by, Time now);
+  void run_pass(Time now, const sched::MayGoOn& may_go_on);
+  void carry_out(const std::vector<sched::Decision>& decisions, Time now);
+  void start(const sched::Started& decision, Time now);
+  void preempt(const sched::Signalled& decision, Time now);
   void give_up(const sched::GivenUp& decision, Time now);
   void show_reasons(std::size_t& pending);
 
@@ -203,7 +209,7 @@ class ControllerState {
   JobId lost_last_;
 
   std::unique_ptr<Layout> layout_;
-  std::unique_ptr<sched::Scheduler> core_;
+  std::unique_ptr<PacedCore> core_;
   std::map<JobId, sched::Claim> claims_;  // as stored
   std::optional<Time> wake_at_;           // when the core may decide differently without news
   std::optional<Time> nodes_due_;         // until then nodes may come back after a start
@@ -214,6 +220,7 @@ class ControllerState {
 
   bool pass_due_ = true;
   bool starts_paused_ = false;
+  bool pass_decided_ = false;    // the pass under way has
   std::optional<Time> pass_at_;  // earliest time of the next pass
 
   Effects effects_;

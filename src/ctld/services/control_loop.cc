@@ -15,6 +15,8 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+/// A pass is made in parts of about so much, and in between others are answered.
+constexpr auto kPartOfPass = std::chrono::milliseconds{5};
 /// A pass that costs less than about half a commit is not worth a commit of its own: its rows go
 /// with those of the commands that caused it.
 constexpr auto kCheapPass = std::chrono::microseconds{100};
@@ -178,9 +180,10 @@ void ControlLoop::tick_if_due() {
   const auto begin = Steady::now();
   if (!due || *due > now() || begin < next_pass_) return;
   snapshot_.reset();
-  controller_->tick(now());
+  controller_->tick(now(), [end = begin + kPartOfPass] { return Steady::now() < end; });
   const auto end = Steady::now();
   pass_cost_ = end - begin;
+  if (controller_->in_pass()) return;
   next_pass_ = end + std::max(pass_cost_,
                               std::min<Steady::duration>(kPassPause * pass_cost_, kLongestPause));
 }
