@@ -4,7 +4,8 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
-#include <array>
+#include <algorithm>
+#include <chrono>
 
 #include "workload.h"
 
@@ -61,6 +62,35 @@ BENCHMARK(full_pass)
     ->ArgsProduct({{1'000, 10'000, 100'000}, {10'000}})
     ->Unit(benchmark::kMillisecond)
     ->Complexity();
+
+/// The same in parts of 5 ms, as the controller makes it: when the first start is known, and for
+/// how long nobody else is heard.
+void pass_in_parts(benchmark::State& state) {
+  using Clock = std::chrono::steady_clock;
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  constexpr std::chrono::milliseconds kPart{5};
+  const Loaded before = loaded(state);
+  double first_start = 0;
+  double longest_part = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    Scheduler scheduler = before.scheduler;
+    state.ResumeTiming();
+    const auto begin = Clock::now();
+    first_start = 0;
+    do {
+      const auto part = Clock::now();
+      const auto made = scheduler.pass(after_submits(state.range(0)),
+                                       [&] { return Clock::now() < part + kPart; });
+      const auto now = Clock::now();
+      longest_part = std::max(longest_part, Milliseconds(now - part).count());
+      if (first_start == 0 && !made.empty()) first_start = Milliseconds(now - begin).count();
+    } while (scheduler.in_pass());
+  }
+  state.counters["first_start_ms"] = first_start;
+  state.counters["longest_part_ms"] = longest_part;
+}
+BENCHMARK(pass_in_parts)->Args({100'000, 10'000})->Unit(benchmark::kMillisecond);
 
 /// A pass that decides nothing: all planned starts and reasons are made anew.
 void pass_at_rest(benchmark::State& state) {
