@@ -176,6 +176,7 @@ void ControllerState::run_pass(Time now, const sched::MayGoOn& may_go_on) {
   if (!core_->in_pass()) {
     pass_due_ = false;
     pass_decided_ = false;
+    wake_at_.reset();
     tell_health(false, now);
     carry_out(core_->begin_instant(now), now);
   }

@@ -111,6 +111,20 @@ TEST_CASE("a question in the middle of a pass sees what was told since it began"
   begun.finish();
 }
 
+TEST_CASE("a pass in parts that time alone made due is made once") {
+  Cluster cluster;
+  cluster.connect_all();
+  (void)cluster.run(spec(4));
+  (void)cluster.submit(spec(4));
+  for (int i = 0; i < 3; ++i) (void)cluster.tick(std::chrono::seconds{1});
+  cluster.now += sched::Policy{}.starve_after;
+  tick_part(cluster, 0);
+  REQUIRE(cluster.core().in_pass());
+  for (int i = 0; i < 3; ++i) tick_part(cluster, 1);
+  REQUIRE_FALSE(cluster.core().in_pass());
+  CHECK(cluster.core().next_tick() > cluster.now);
+}
+
 /// One team is promised two nodes of four, the other one runs on all of them.
 TEST_CASE("whose run is over in the middle of a pass is not evicted by it") {
   ControllerConfig config = Cluster::config();
