@@ -1,6 +1,7 @@
 #include "sched/walk.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -403,12 +404,15 @@ class Walk::Steps {
   }
 
   std::vector<Time> ends_with(const Leaving& leaving) {
-    std::vector<Time> times = ends();
-    if (leaving.empty()) return times;
+    if (leaving.empty()) return ends();
+    std::vector<Time> early;
     for (const auto& [id, time] : leaving) {
-      if (time > state_.now) times.push_back(time);
+      if (time > state_.now) early.push_back(time);
     }
-    std::ranges::sort(times);
+    std::ranges::sort(early);
+    std::vector<Time> times;
+    times.reserve(ends().size() + early.size());
+    std::ranges::merge(ends(), early, std::back_inserter(times));
     return times;
   }
 
