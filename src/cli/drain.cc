@@ -25,6 +25,7 @@ int drain_or_resume(const Context& context, const Parsed& parsed, bool resume) {
   request.set_reason(parsed.value("reason"));
   request.set_reason_class(parsed.value("class"));
   request.set_until_reboot(parsed.has("until-reboot"));
+  request.set_is_off(parsed.has("off"));
   const auto client = connect(context);
   if (!client) return report(client.error());
   const auto reply = (*client)->drain(request);
@@ -46,11 +47,14 @@ Syntax drain_syntax() {
       {{"--reason", Option::Kind::kValue, "TEXT", "why, shown with the node"},
        {"--class", Option::Kind::kValue, "CLASS",
         "whose problem: node, hardware, software, user, maintenance"},
-       {"--until-reboot", Option::Kind::kFlag, "", "wants a reboot, and is used again after it"}});
+       {"--until-reboot", Option::Kind::kFlag, "", "wants a reboot, and is used again after it"},
+       {"--off", Option::Kind::kFlag, "",
+        "it has no power: its jobs are given up there and tried again"}});
   syntax.examples =
       "  artel drain hgx07 --reason 'ECC errors on GPU 3'\n"
       "  artel drain 'hgx[01-08]' --class maintenance --reason 'new switch on Friday'\n"
-      "  artel drain hgx09 --until-reboot --reason 'new kernel'\n";
+      "  artel drain hgx09 --until-reboot --reason 'new kernel'\n"
+      "  artel drain hgx10 --off --reason 'power supply burnt'\n";
   return syntax;
 }
 

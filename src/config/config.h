@@ -48,6 +48,7 @@ struct SiteConfig {
   // [noded]; %n is the node's name
   std::string node_state = "/var/lib/artel/node/%n";
   std::string node_key = "/etc/artel/node-keys/%n.key";
+  std::uint16_t probe_port = 7819;  // UDP, for other agents; 0: any
 
   // [jobs]
   std::string output = "artel-%j.out";

@@ -134,6 +134,9 @@ void read_ctld_table(Section section, SiteConfig& config) {
 void read_noded_table(Section section, SiteConfig& config) {
   path(section, "state", true, config.node_state);
   path(section, "key", true, config.node_key);
+  constexpr std::uint64_t kMostPort = 65535;
+  if (std::uint64_t port = 0; section.number("probe_port", 0, kMostPort, port))
+    config.probe_port = static_cast<std::uint16_t>(port);
   section.end();
 }
 

@@ -61,6 +61,27 @@ struct Prepare {
   LaunchSpec spec;
   bool operator==(const Prepare&) const = default;
 };
+/// A node that the receiver exchanges probes with, once a second in both directions.
+struct ProbePeer {
+  std::string node;
+  std::string address;
+  std::uint16_t port{};
+  std::string key;  // secret of the two; filled in on the way by whoever holds the nodes' keys
+
+  bool operator==(const ProbePeer&) const = default;
+};
+/// The receiver's probe peers from now on; answered by PeersWatched.
+struct WatchPeers {
+  std::vector<ProbePeer> peers;
+  bool operator==(const WatchPeers&) const = default;
+};
+/// What does the receiver know of this node? Answered by PeerSeen.
+struct AskPeer {
+  std::string node;
+  Time asked;  // comes back with the answer
+  bool operator==(const AskPeer&) const = default;
+};
+
 /// All nodes are ready: start the ranks. `peers` in gang order.
 struct StartAttempt {
   AttemptKey key;
@@ -80,7 +101,7 @@ struct ForgetAttempt {
   bool operator==(const ForgetAttempt&) const = default;
 };
 
-using ToAgent = std::variant<Prepare, StartAttempt, EndAttempt, ForgetAttempt>;
+using ToAgent = std::variant<Prepare, StartAttempt, EndAttempt, ForgetAttempt, WatchPeers, AskPeer>;
 
 // Agent to controller
 // -----------------------------------------------------------------------------------------------
@@ -100,6 +121,7 @@ struct AgentHello {
   std::string node;
   Inventory inventory;
   std::vector<HeldAttempt> attempts;
+  std::vector<std::string> peers = {};  // whom it exchanges probes with
   bool operator==(const AgentHello&) const = default;
 };
 
@@ -126,6 +148,27 @@ struct AttemptEnded {
   bool operator==(const AttemptEnded&) const = default;
 };
 
-using FromAgent = std::variant<AttemptReady, AttemptRefused, AttemptStarted, AttemptEnded>;
+/// The probe peers of the sender are these and no others any more.
+struct PeersWatched {
+  std::vector<std::string> peers;
+  bool operator==(const PeersWatched&) const = default;
+};
+/// What probes say of a node. The order is that of the wire: append only.
+enum class PeerState : std::uint8_t {
+  kAlive,
+  kNoAgent,     // the machine answers that nobody listens there: ranks may go on
+  kSilent,      // nothing
+  kNotWatched,  // it is no probe peer of the sender
+};
+struct PeerSeen {
+  std::string node;
+  Time asked;
+  PeerState state = PeerState::kNotWatched;
+  Duration silent_for{};  // at least: since the node was heard, or since the sender listens
+  bool operator==(const PeerSeen&) const = default;
+};
+
+using FromAgent = std::variant<AttemptReady, AttemptRefused, AttemptStarted, AttemptEnded,
+                               PeersWatched, PeerSeen>;
 
 }  // namespace artel

@@ -67,6 +67,7 @@ bool goes_before(const Cause& killed, const Cause& left) {
       killed.code == CauseCode::kSignal || killed.code == CauseCode::kOutOfMemory;
   const bool has_left = (left.code == CauseCode::kExit && left.exit_code != 0) ||
                         left.code == CauseCode::kAbort || left.code == CauseCode::kLeftEarly;
+  if (killed.code == CauseCode::kNodeLost) return has_left || left.code == CauseCode::kSignal;
   return was_killed && has_left;
 }
 

@@ -62,7 +62,8 @@ struct Cause {
 };
 
 /// Ranks that lose a peer leave by themselves, and their word may be heard before that of the
-/// peer's node. So a cause by which a rank was killed goes before one by which a rank left.
+/// peer's node. So a cause by which a rank was killed goes before one by which a rank left, and
+/// the loss of a node before what its peers died of.
 bool goes_before(const Cause& killed, const Cause& left);
 
 std::string_view actor_name(Actor actor);

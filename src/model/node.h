@@ -36,6 +36,7 @@ struct Inventory {
   std::string version;      // of the agent
   std::string containment;  // how processes are tracked: "subreaper", "cgroup2", "systemd"
   std::uint32_t agent_pid{};
+  std::uint16_t probe_port{};  // where it hears other nodes' probes; 0: it takes part in none
 
   bool operator==(const Inventory&) const = default;
 };

@@ -19,6 +19,13 @@ std::int64_t wall_ms() {
   return to_ms(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
 }
 
+v1::AgentMessage heartbeat() {
+  v1::AgentMessage message;
+  message.mutable_heartbeat()->set_sent_ms(wall_ms());
+  message.mutable_heartbeat()->set_up_ms(time_since_boot().count());
+  return message;
+}
+
 OutputQuestion question_of(const v1::ReadOutput& in) {
   return {.request = in.request(),
           .key = wire::from_proto(in.key()),
@@ -115,7 +122,9 @@ Result<> AgentClientSession::take_challenge() {
 Result<> AgentClientSession::take_message() {
   if (in_.has_read_output()) {
     events_.output(id_, question_of(in_.read_output()));
-  } else if (!in_.has_heartbeat()) {
+  } else if (in_.has_heartbeat()) {
+    if (in_.heartbeat().echo_ms() > 0) events_.answered(id_, Duration{in_.heartbeat().echo_ms()});
+  } else {
     auto command = wire::from_proto(in_);
     if (!command) return fail(command);
     events_.command(id_, std::move(*command));
@@ -140,6 +149,7 @@ void AgentClientSession::open(const AgentHello& hello) {
     wire::to_proto(hello, *message.mutable_proof());
     message.mutable_proof()->set_proof(agent_proof(key_, controller_challenge_, options_.node));
     queue(std::move(message));
+    queue(heartbeat());
   }
   read_next();
 }
@@ -180,9 +190,7 @@ void AgentClientSession::tick() {
     silent = now - heard_ > options_.silence;
     if (!silent && stage_ == Stage::kOpen && now - beat_ >= options_.beat) {
       beat_ = now;
-      v1::AgentMessage message;
-      message.mutable_heartbeat()->set_sent_ms(wall_ms());
-      queue(std::move(message));
+      queue(heartbeat());
     }
   }
   if (silent) {

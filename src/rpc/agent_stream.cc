@@ -3,6 +3,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
+#include <time.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -32,6 +33,13 @@ std::shared_ptr<grpc::Channel> dial(const std::string& address) {
 }
 
 }  // namespace
+
+Duration time_since_boot() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::chrono::duration_cast<Duration>(std::chrono::seconds{time.tv_sec} +
+                                              std::chrono::nanoseconds{time.tv_nsec});
+}
 
 class AgentStream::Dialler {
  public:

@@ -51,11 +51,16 @@ struct OutputAnswer {
   std::uint64_t file_size{};
 };
 
+/// CLOCK_BOOTTIME: never jumps, and counts sleep.
+Duration time_since_boot();
+
 struct AgentStreamEvents {
   /// The controller proved its identity. The owner answers with open() or close().
   std::function<void(SessionId, Incarnation)> proved;
   std::function<void(SessionId, ToAgent)> command;
   std::function<void(SessionId, OutputQuestion)> output;
+  /// The controller has heard the beat that was sent at this time since boot.
+  std::function<void(SessionId, Duration)> answered = [](SessionId, Duration) {};
   /// The session is over, opened or not; it is the last event of it.
   std::function<void(SessionId, Error)> lost;
 };

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -207,6 +208,22 @@ std::string controller_proof(const NodeKey& key, std::string_view agent_challeng
 std::string agent_proof(const NodeKey& key, std::string_view controller_challenge,
                         std::string_view node) {
   return proof(key, "agent", controller_challenge, node);
+}
+
+std::string seal(std::string_view key, std::string_view bytes) {
+  ready();
+  ARTEL_ASSERT(key.size() == kKeyBytes);
+  std::string out(crypto_auth_hmacsha256_BYTES, '\0');
+  crypto_auth_hmacsha256(reinterpret_cast<unsigned char*>(out.data()),
+                         reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+                         reinterpret_cast<const unsigned char*>(key.data()));
+  return out;
+}
+
+std::string pair_key(std::string_view secret, std::string_view one, std::string_view other) {
+  std::string text = "probe";
+  text.append(std::min(one, other)).append(1, '\0').append(std::max(one, other));
+  return seal(secret, text);
 }
 
 bool same_proof(std::string_view expected, std::string_view given) {

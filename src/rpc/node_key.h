@@ -54,6 +54,12 @@ std::string controller_proof(const NodeKey& key, std::string_view agent_challeng
 std::string agent_proof(const NodeKey& key, std::string_view controller_challenge,
                         std::string_view node);
 
+/// HMAC-SHA-256(secret, "probe" || the two names in order): the same for both. `secret` has
+/// kKeyBytes bytes.
+std::string pair_key(std::string_view secret, std::string_view one, std::string_view other);
+/// HMAC-SHA-256(key, bytes); `key` as of pair_key().
+std::string seal(std::string_view key, std::string_view bytes);
+
 /// Compares in a time that does not depend on where two proofs differ.
 bool same_proof(std::string_view expected, std::string_view given);
 

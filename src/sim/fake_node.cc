@@ -16,6 +16,9 @@ Cause node_cause(Actor actor, CauseCode code, const std::string& node, std::stri
   return Cause{.actor = actor, .code = code, .node = node, .text = std::move(text)};
 }
 
+/// Clocks of machines drift by some parts per million; these by more.
+constexpr std::int64_t kMostDrift = 500;
+
 }  // namespace
 
 FakeNode::FakeNode(NodeConfig config, Events& events, Random& random, Truth& truth, NodeHooks hooks)
@@ -23,7 +26,20 @@ FakeNode::FakeNode(NodeConfig config, Events& events, Random& random, Truth& tru
       events_(events),
       random_(random),
       truth_(truth),
-      hooks_(std::move(hooks)) {}
+      hooks_(std::move(hooks)),
+      drift_ppm_(static_cast<std::int64_t>(random.between(0, 2 * kMostDrift)) - kMostDrift) {}
+
+Duration FakeNode::up() const {
+  constexpr std::int64_t kMillion = 1'000'000;
+  const std::int64_t ms = to_ms(events_.now());
+  return Duration{ms + ms / kMillion * drift_ppm_};
+}
+
+void FakeNode::tick() {
+  if (!agent_) return;
+  agent_->tick(up());
+  run_effects();
+}
 
 void FakeNode::start_agent() {
   if (agent_) return;
@@ -32,8 +48,9 @@ void FakeNode::start_agent() {
   for (const auto& [key, record] : disk_) records.push_back(record);
   const Inventory inventory{.boot_id = fmt::format("{}-boot-{}", config_.name, boot_),
                             .resources = config_.resources,
-                            .simulated = true};
-  agent_ = std::make_unique<noded::Agent>(noded::AgentConfig{config_.name, inventory},
+                            .simulated = true,
+                            .probe_port = 7819};
+  agent_ = std::make_unique<noded::Agent>(noded::AgentConfig{config_.name, inventory, peers_, up()},
                                           std::move(records), events_.now());
   run_effects();
 }
@@ -71,6 +88,7 @@ void FakeNode::run_effects() {
     crash_agent();
     return true;
   };
+  if (effects.peers) peers_ = std::move(effects.peers->peers);
   for (const auto& save : effects.saves) {
     const noded::AttemptRecord& record = save.record;
     disk_[record.spec.key] = record;

@@ -52,6 +52,10 @@ class FakeNode {
 
   [[nodiscard]] const std::string& name() const { return config_.name; }
   [[nodiscard]] noded::Agent* agent() { return agent_.get(); }
+  /// The node's own clock: time since boot, drift included.
+  [[nodiscard]] Duration up() const;
+  /// Once a second.
+  void tick();
   void start_agent();
   void crash_agent();
   void reboot();
@@ -84,6 +88,8 @@ class FakeNode {
   Random& random_;
   Truth& truth_;
   NodeHooks hooks_;
+  std::int64_t drift_ppm_;
+  std::vector<ProbePeer> peers_;  // on its disk
   std::uint64_t boot_ = 1;
   std::uint64_t life_ = 0;  // of the agent; events for an earlier one are void
   std::unique_ptr<noded::Agent> agent_;

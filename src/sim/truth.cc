@@ -40,6 +40,20 @@ void Truth::ranks_started(const LaunchSpec& spec) {
   alive_[{spec.key, node}] = {spec.gpus.begin(), spec.gpus.end()};
 }
 
+void Truth::unreachable(const std::string& node) {
+  std::erase_if(finished_, [&](const auto& entry) {
+    return std::ranges::find(entry.second, node) != entry.second.end();
+  });
+}
+
+std::vector<AttemptKey> Truth::alive_on(const std::string& node) const {
+  std::vector<AttemptKey> keys;
+  for (const auto& [place, devices] : alive_) {
+    if (place.second == node) keys.push_back(place.first);
+  }
+  return keys;
+}
+
 void Truth::ranks_gone(const LaunchSpec& spec) {
   alive_.erase({spec.key, spec.nodes[spec.node_index]});
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "model/agent_protocol.h"
 
@@ -20,10 +21,13 @@ class Truth {
   void ranks_started(const LaunchSpec& spec);
   void ranks_gone(const LaunchSpec& spec);
   /// Every node of the attempt has a good end on its disk: the job must never run again.
-  void finished(JobId job) { finished_.insert(job); }
+  void finished(const LaunchSpec& spec) { finished_[spec.key.job] = spec.nodes; }
+  /// What this node knows may be lost for good: nobody can tell that its jobs have finished.
+  void unreachable(const std::string& node);
 
   [[nodiscard]] const std::optional<std::string>& broken() const { return broken_; }
   void report(std::string what);
+  [[nodiscard]] std::vector<AttemptKey> alive_on(const std::string& node) const;
   /// Ranks are alive somewhere.
   [[nodiscard]] bool anything_alive() const { return !alive_.empty(); }
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
@@ -33,7 +37,7 @@ class Truth {
 
   std::map<AttemptKey, std::set<std::string>> ready_;
   std::map<Place, std::set<std::uint16_t>> alive_;  // devices held
-  std::set<JobId> finished_;
+  std::map<JobId, std::vector<std::string>> finished_;
   std::optional<std::string> broken_;
   std::uint64_t starts_ = 0;
 };

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
 #include "base/text.h"
+#include "sim/books.h"
 #include "sim/controller_host.h"
 #include "sim/fake_node.h"
 #include "sim/site.h"
@@ -19,8 +21,11 @@ namespace {
 /// way.
 struct Link {
   bool up = false;
-  bool cut = false;    // the network does not let a new one through
+  bool cut = false;       // the network does not let a new one through
+  bool isolated = false;  // nor anything from or to other nodes
+  bool off = false;
   bool lacks = false;  // a GPU is missing
+  Time up_since;
   SessionId session;
   Time to_controller;  // arrival of the last message sent
   Time to_agent;
@@ -57,6 +62,7 @@ class World {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i]->start_agent();
       connect_later(i);
+      every_second(i);
     }
     for (std::uint32_t i = 0; i < options_.jobs; ++i) plan_order(i);
     plan_troubles();
@@ -73,13 +79,21 @@ class World {
   }
 
  private:
-  ctld::ControllerConfig config() const { return world_site(options_.nodes); }
+  ctld::ControllerConfig config() const {
+    auto out = world_site(options_.nodes);
+    if (options_.mutation == Mutation::kGiveUpTooSoon) out.give_up_after = std::chrono::seconds{10};
+    return out;
+  }
 
   void add_node(const NodeConfig& node) {
     const std::size_t index = nodes_.size();
     NodeHooks hooks{
         .to_controller = [this, index](const FromAgent& m) { to_controller(index, m); },
-        .agent_crashed = [this, index] { drop_link(index); },
+        .agent_crashed =
+            [this, index] {
+              drop_link(index);
+              events_.after(random_.delay(1'000, 10'000), [this, index] { start_agent(index); });
+            },
         .local_done = [this, index](const LaunchSpec& spec) { local_done(index, spec); },
         .recorded_well = [this, index](const LaunchSpec& spec) { recorded_well(index, spec); },
         .abort = [this, index](const AttemptKey& key, const Cause& c) { abort(index, key, c); }};
@@ -117,7 +131,11 @@ class World {
     noded::Agent* agent = nodes_[i]->agent();
     if (link.up || agent == nullptr) return;
     if (link.cut || !controller_.up() || !agent->settled()) return connect_later(i);
-    link = Link{.up = true, .session = SessionId{++last_session_}};
+    link.up = true;
+    link.up_since = events_.now();
+    link.session = SessionId{++last_session_};
+    link.to_controller = {};
+    link.to_agent = {};
     AgentHello hello = agent->connected();
     if (options_.mutation == Mutation::kForgetResend) {
       std::erase_if(hello.attempts, [](const HeldAttempt& held) { return held.end.has_value(); });
@@ -172,7 +190,7 @@ class World {
       noded::Agent* agent = nodes_[i]->agent();
       if (!links_[i].up || links_[i].session != send.session || agent == nullptr) return;
       mix(send.message.index());
-      agent->controller_message(send.message, events_.now());
+      agent->controller_message(send.message, events_.now(), nodes_[i]->up());
       nodes_[i]->run_effects();
     });
   }
@@ -192,6 +210,66 @@ class World {
     connect_later(i);
   }
 
+  void every_second(std::size_t i) {
+    events_.after(std::chrono::seconds{1}, [this, i] {
+      if (options_.mutation != Mutation::kNoSelfFencing) nodes_[i]->tick();
+      probe(i);
+      beat(i);
+      check_strays(i);
+      every_second(i);
+    });
+  }
+
+  /// What the controller has given up is ended soon where the node can be told to.
+  void check_strays(std::size_t i) {
+    const Time then = events_.now() - std::chrono::seconds{20};
+    if (!links_[i].up || links_[i].up_since > then) return;
+    check_given_up(controller_.store(), truth_, nodes_[i]->name(), then);
+  }
+
+  bool is_reachable(std::size_t i) const { return !links_[i].isolated && !links_[i].off; }
+
+  std::size_t index_of(const std::string& name) const {
+    return static_cast<std::size_t>(
+        std::ranges::find(nodes_, name, [](const auto& n) { return n->name(); }) - nodes_.begin());
+  }
+
+  void probe(std::size_t i) {
+    if (nodes_[i]->agent() == nullptr) return;
+    for (const ProbePeer& peer : nodes_[i]->agent()->peers()) {
+      const bool lost = random_.chance(20);
+      const std::size_t to = index_of(peer.node);
+      events_.after(random_.delay(0, 50), [this, i, to, lost, sent = nodes_[i]->up()] {
+        if (!lost && is_reachable(i) && is_reachable(to)) probed(i, to, sent);
+      });
+    }
+  }
+
+  void probed(std::size_t from, std::size_t at, Duration sent) {
+    noded::Agent* const agent = nodes_[at]->agent();
+    const bool refused = agent == nullptr;
+    if (!refused && !agent->peer_probed(nodes_[from]->name(), nodes_[at]->up())) return;
+    events_.after(random_.delay(0, 50), [this, from, at, sent, refused] {
+      noded::Agent* const asker = nodes_[from]->agent();
+      if (asker == nullptr || !is_reachable(from) || !is_reachable(at)) return;
+      const std::string& name = nodes_[at]->name();
+      const Duration up = nodes_[from]->up();
+      refused ? asker->peer_refused(name, sent, up) : asker->peer_answered(name, sent, up);
+    });
+  }
+
+  void beat(std::size_t i) {
+    if (!links_[i].up || !random_.chance(500)) return;
+    deliver_to_controller(i, [this, i, sent = nodes_[i]->up(), session = links_[i].session] {
+      if (!controller_.up()) return;
+      events_.after(random_.delay(0, 5), [this, i, sent, session] {
+        noded::Agent* const agent = nodes_[i]->agent();
+        if (links_[i].up && links_[i].session == session && agent != nullptr)
+          agent->controller_answered(sent);
+      });
+    });
+  }
+
   // Gangs
   // --------------------------------------------------------------------------------
 
@@ -206,7 +284,10 @@ class World {
   void recorded_well(std::size_t i, const LaunchSpec& spec) {
     Gang& gang = gangs_[spec.key];
     gang.recorded.insert(nodes_[i]->name());
-    if (gang.recorded.size() == spec.nodes.size()) truth_.finished(spec.key.job);
+    // A node that nobody can reach takes the news with it if it is given up.
+    const bool is_told = std::ranges::all_of(
+        spec.nodes, [this](const std::string& name) { return is_reachable(index_of(name)); });
+    if (gang.recorded.size() == spec.nodes.size() && is_told) truth_.finished(spec);
   }
 
   void abort(std::size_t origin, const AttemptKey& key, const Cause& cause) {
@@ -231,9 +312,12 @@ class World {
     }
     spec.components.push_back(part);
     spec.priority = -static_cast<std::int32_t>(random_.between(0, 3));
-    spec.argv = {"run", std::to_string(random_.between(10, 20'000)),
-                 random_.chance(150) ? "3" : "0"};
-    if (random_.chance(500)) spec.time_limit = random_.delay(5'000, 60'000);
+    // Some run for longer than a node may be silent before it is given up.
+    const bool is_long = random_.chance(150);
+    const std::uint64_t runtime =
+        is_long ? random_.between(50'000, 250'000) : random_.between(10, 20'000);
+    spec.argv = {"run", std::to_string(runtime), random_.chance(150) ? "3" : "0"};
+    if (!is_long && random_.chance(500)) spec.time_limit = random_.delay(5'000, 60'000);
     spec.grace = std::chrono::seconds{5};
     spec.working_directory = "/";
     spec.output = "out";
@@ -321,8 +405,13 @@ class World {
   void plan_troubles() {
     const Trouble& trouble = options_.trouble;
     repeat(trouble.controller_crash, [this] { crash_controller(); });
-    repeat(trouble.agent_crash,
-           [this] { restart_agent(any_node(), [](FakeNode& n) { n.crash_agent(); }); });
+    repeat(trouble.agent_crash, [this] {
+      // Dead and unreachable at once is what fence programs are for.
+      const std::size_t i = any_node();
+      if (is_reachable(i)) restart_agent(i, [](FakeNode& n) { n.crash_agent(); });
+    });
+    repeat(trouble.isolation, [this] { isolate(any_node()); });
+    repeat(trouble.power_loss, [this] { lose_power(any_node()); });
     repeat(trouble.node_reboot,
            [this] { restart_agent(any_node(), [](FakeNode& n) { n.reboot(); }); });
     repeat(trouble.link_cut, [this] {
@@ -333,6 +422,7 @@ class World {
       const std::uint64_t most = random_.chance(250) ? 240'000 : 20'000;
       events_.after(random_.delay(100, most), [this, i] { links_[i].cut = false; });
     });
+    repeat(trouble.cut_and_cancel, [this] { cut_and_cancel(any_node()); });
     repeat(trouble.operator_order, [this] { order_node(any_node()); });
     repeat(trouble.rank_kill, [this] { nodes_[any_node()]->kill_rank(); });
     repeat(trouble.step_daemon_kill, [this] { nodes_[any_node()]->kill_step_daemon(); });
@@ -360,12 +450,63 @@ class World {
     });
   }
 
+  /// The controller closes its books on what runs on a node that it cannot reach.
+  void cut_and_cancel(std::size_t i) {
+    if (!is_reachable(i) || links_[i].cut) return;
+    drop_link(i);
+    links_[i].cut = true;
+    events_.after(random_.delay(130'000, 150'000), [this, i] { links_[i].cut = false; });
+    events_.after(std::chrono::seconds{5}, [this] {
+      for (std::size_t order = 0; order < orders_.size(); ++order) {
+        if (random_.chance(300)) cancel(order);
+      }
+    });
+  }
+
+  void isolate(std::size_t i) {
+    Link& link = links_[i];
+    if (!is_reachable(i) || nodes_[i]->agent() == nullptr || lately_started_.contains(i)) return;
+    drop_link(i);
+    link.cut = true;
+    link.isolated = true;
+    nodes_[i]->faults.crash_between_effects = 0;
+    truth_.unreachable(nodes_[i]->name());
+    events_.after(random_.delay(1000, random_.chance(300) ? 20'000 : 150'000), [this, i] {
+      links_[i].cut = false;
+      links_[i].isolated = false;
+      if (!trouble_over_) nodes_[i]->faults = {};
+    });
+  }
+
+  void lose_power(std::size_t i) {
+    if (!is_reachable(i)) return;
+    Link& link = links_[i];
+    nodes_[i]->reboot();
+    link.off = true;
+    link.cut = true;
+    truth_.unreachable(nodes_[i]->name());
+    events_.after(random_.delay(5'000, 150'000), [this, i] { restore_power(i); });
+  }
+
+  void restore_power(std::size_t i) {
+    if (!links_[i].off) return;
+    links_[i].off = false;
+    links_[i].cut = false;
+    start_agent(i);
+  }
+
   void restart_agent(std::size_t i, const std::function<void(FakeNode&)>& how) {
     how(*nodes_[i]);
     events_.after(random_.delay(100, 10'000), [this, i] { start_agent(i); });
   }
 
   void start_agent(std::size_t i) {
+    if (links_[i].off) return;
+    if (nodes_[i]->agent() == nullptr) {
+      // Its lease begins anew: losing the network now would be the double fault.
+      lately_started_.insert(i);
+      events_.after(std::chrono::seconds{5}, [this, i] { lately_started_.erase(i); });
+    }
     nodes_[i]->start_agent();
     connect_later(i);
   }
@@ -375,6 +516,8 @@ class World {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i]->faults = {.refuse_prepare = 0, .hang_in_prepare = 0, .crash_between_effects = 0};
       links_[i].cut = false;
+      links_[i].isolated = false;
+      restore_power(i);
       if (links_[i].lacks) drop_link(i);
       start_agent(i);
     }
@@ -412,39 +555,7 @@ class World {
     if (jobs.size() != orders_.size()) {
       truth_.report(fmt::format("S1: {} submissions made {} jobs", orders_.size(), jobs.size()));
     }
-    check_rows();
-  }
-
-  // S8: every attempt is closed, and no device was held by two attempts at once.
-  void check_rows() {
-    struct Hold {
-      Time from, to;
-      AttemptKey key;
-    };
-    std::map<std::pair<NodeId, std::uint16_t>, std::vector<Hold>> holds;
-    for (const auto& [key, attempt] : controller_.store().attempts()) {
-      if (!attempt.ended_at || attempt.cause.code == CauseCode::kNone) {
-        truth_.report(fmt::format("S8: attempt {} was never closed: {}, cause '{}'",
-                                  format_key(key), job_state_name(attempt.outcome),
-                                  describe(attempt.cause)));
-        continue;
-      }
-      for (const NodePart& part : attempt.parts) {
-        if (!part.end)
-          truth_.report("S8: a part of attempt " + format_key(key) + " was never closed");
-        const Time to = part.end ? part.end->ended : *attempt.ended_at;
-        for (const std::uint16_t gpu : part.share.gpus) {
-          auto& list = holds[{part.share.node, gpu}];
-          for (const Hold& other : list) {
-            if (other.from < to && attempt.allocated_at < other.to) {
-              truth_.report(fmt::format("S8: {} and {} are both charged for GPU {}",
-                                        format_key(key), format_key(other.key), gpu));
-            }
-          }
-          list.push_back({attempt.allocated_at, to, key});
-        }
-      }
-    }
+    check_books(controller_.store(), truth_);
   }
 
   WorldResult result() const {
@@ -453,8 +564,10 @@ class World {
                     .starts = truth_.starts(),
                     .controller_crashes = controller_.crashes()};
     for (const Order& order : orders_) out.acknowledged += order.acknowledged ? 1 : 0;
-    for (const auto& [key, attempt] : controller_.store().attempts())
+    for (const auto& [key, attempt] : controller_.store().attempts()) {
       out.evictions += attempt.cause.code == CauseCode::kPreempted ? 1 : 0;
+      out.given_up += attempt.cause.text.contains("probe peers") ? 1 : 0;
+    }
     if (truth_.broken())
       out.broken = fmt::format("{} (at {})", *truth_.broken(), format_time(events_.now()));
     return out;
@@ -467,6 +580,7 @@ class World {
   ControllerHost controller_;
   std::vector<std::unique_ptr<FakeNode>> nodes_;
   std::vector<Link> links_;
+  std::set<std::size_t> lately_started_;
   std::vector<Order> orders_;
   std::map<RequestId, std::size_t> requests_;
   std::map<JobId, std::size_t> owners_;

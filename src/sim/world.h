@@ -22,6 +22,9 @@ struct Trouble {
   Duration rank_kill{std::chrono::seconds{15}};
   Duration step_daemon_kill{std::chrono::seconds{30}};
   Duration node_reboot{std::chrono::seconds{60}};
+  Duration isolation{std::chrono::seconds{60}};  // a node hears nobody, and nobody hears it
+  Duration power_loss{std::chrono::seconds{90}};
+  Duration cut_and_cancel{std::chrono::minutes{3}};
   Duration operator_order{std::chrono::seconds{30}};  // drains and resumes of nodes
 };
 
@@ -33,6 +36,8 @@ enum class Mutation : std::uint8_t {
   kIgnoreTokens,         // repeated submissions make new jobs
   kStartWhenFirstReady,  // a node is told to start although others are not ready
   kDropStrays,           // attempts that were given up are not ended when their node comes back
+  kNoSelfFencing,        // agents that hear nobody go on
+  kGiveUpTooSoon,        // silent nodes are given up before they have ended their attempts
 };
 
 struct WorldOptions {
@@ -53,6 +58,7 @@ struct WorldResult {
   std::uint64_t starts{};  // of ranks on a node
   std::uint64_t controller_crashes{};
   std::uint64_t evictions{};
+  std::uint64_t given_up{};  // parts of attempts on nodes that were lost
 };
 
 WorldResult run_world(const WorldOptions& options);

@@ -54,6 +54,21 @@ void put(const ForgetAttempt& message, v1::ControllerMessage& out) {
   to_proto(message.key, *out.mutable_forget()->mutable_key());
 }
 
+void put(const WatchPeers& message, v1::ControllerMessage& out) {
+  to_proto(message, *out.mutable_watch());
+}
+
+void put(const AskPeer& message, v1::ControllerMessage& out) {
+  out.mutable_ask()->set_node(message.node);
+  out.mutable_ask()->set_asked_ms(to_ms(message.asked));
+}
+
+Result<ToAgent> get_watch(const v1::WatchPeers& in) {
+  auto out = from_proto(in);
+  if (!out) return fail(out);
+  return std::move(*out);
+}
+
 Result<ToAgent> get_prepare(const v1::Prepare& in) {
   if (!in.has_spec()) return broken("'prepare' has no launch specification");
   auto spec = from_proto(in.spec());
@@ -107,6 +122,27 @@ void put(const AttemptEnded& message, v1::AgentMessage& out) {
   to_proto(message.end, *out.mutable_ended()->mutable_end());
 }
 
+void put(const PeersWatched& message, v1::AgentMessage& out) {
+  out.mutable_watched()->mutable_peers()->Assign(message.peers.begin(), message.peers.end());
+}
+
+void put(const PeerSeen& message, v1::AgentMessage& out) {
+  v1::PeerSeen& seen = *out.mutable_seen();
+  seen.set_node(message.node);
+  seen.set_asked_ms(to_ms(message.asked));
+  seen.set_state(static_cast<std::uint32_t>(message.state));
+  seen.set_silent_for_ms(message.silent_for.count());
+}
+
+Result<FromAgent> get_seen(const v1::PeerSeen& in) {
+  if (in.state() > static_cast<std::uint32_t>(PeerState::kNotWatched) || in.silent_for_ms() < 0) {
+    return broken(fmt::format("'seen' of node {} has state {} for {} ms", in.node(), in.state(),
+                              in.silent_for_ms()));
+  }
+  return PeerSeen{in.node(), time_from_ms(in.asked_ms()), static_cast<PeerState>(in.state()),
+                  Duration{in.silent_for_ms()}};
+}
+
 Result<FromAgent> get_ready(const v1::AttemptReady& in) {
   auto key = checked_key(in, "ready");
   if (!key) return fail(key);
@@ -143,11 +179,15 @@ void put(const Inventory& inventory, v1::Inventory& out) {
   out.set_version(inventory.version);
   out.set_containment(inventory.containment);
   out.set_agent_pid(inventory.agent_pid);
+  out.set_probe_port(inventory.probe_port);
 }
 
-Inventory get(const v1::Inventory& in) {
+Result<Inventory> get(const v1::Inventory& in) {
+  const auto port = checked_port(in.probe_port(), "inventory");
+  if (!port) return fail(port);
   return Inventory{in.boot_id(), from_proto(in.resources()), in.simulated(),
-                   in.version(), in.containment(),           in.agent_pid()};
+                   in.version(), in.containment(),           in.agent_pid(),
+                   *port};
 }
 
 void put(const HeldAttempt& held, v1::HeldAttempt& out) {
@@ -178,6 +218,26 @@ Result<HeldAttempt> get(const v1::HeldAttempt& in) {
 
 }  // namespace
 
+void to_proto(const WatchPeers& message, v1::WatchPeers& out) {
+  for (const ProbePeer& peer : message.peers) {
+    v1::ProbePeer& one = *out.add_peers();
+    one.set_node(peer.node);
+    one.set_address(peer.address);
+    one.set_port(peer.port);
+    one.set_key(peer.key);
+  }
+}
+
+Result<WatchPeers> from_proto(const v1::WatchPeers& in) {
+  WatchPeers out;
+  for (const v1::ProbePeer& peer : in.peers()) {
+    const auto port = checked_port(peer.port(), "watch");
+    if (!port) return fail(port);
+    out.peers.push_back({peer.node(), peer.address(), *port, peer.key()});
+  }
+  return out;
+}
+
 void to_proto(const ToAgent& message, v1::ControllerMessage& out) {
   std::visit([&out](const auto& one) { put(one, out); }, message);
 }
@@ -192,6 +252,10 @@ Result<ToAgent> from_proto(const v1::ControllerMessage& in) {
       return get_end(in.end());
     case v1::ControllerMessage::kForget:
       return get_forget(in.forget());
+    case v1::ControllerMessage::kWatch:
+      return get_watch(in.watch());
+    case v1::ControllerMessage::kAsk:
+      return AskPeer{in.ask().node(), time_from_ms(in.ask().asked_ms())};
     default:
       return broken(fmt::format("message {} of the controller is not a command of this version",
                                 static_cast<int>(in.body_case())));
@@ -212,6 +276,10 @@ Result<FromAgent> from_proto(const v1::AgentMessage& in) {
       return get_started(in.started());
     case v1::AgentMessage::kEnded:
       return get_ended(in.ended());
+    case v1::AgentMessage::kWatched:
+      return PeersWatched{{in.watched().peers().begin(), in.watched().peers().end()}};
+    case v1::AgentMessage::kSeen:
+      return get_seen(in.seen());
     default:
       return broken(fmt::format("message {} of the agent is not an event of this version",
                                 static_cast<int>(in.body_case())));
@@ -222,11 +290,14 @@ void to_proto(const AgentHello& hello, v1::AgentProof& out) {
   put(hello.inventory, *out.mutable_inventory());
   out.mutable_attempts()->Reserve(static_cast<int>(hello.attempts.size()));
   for (const HeldAttempt& held : hello.attempts) put(held, *out.add_attempts());
+  out.mutable_peers()->Assign(hello.peers.begin(), hello.peers.end());
 }
 
 Result<AgentHello> from_proto(const std::string& node, const v1::AgentProof& in) {
   if (!in.has_inventory()) return broken(fmt::format("node {} sent no inventory", node));
-  AgentHello out{node, get(in.inventory()), {}};
+  auto inventory = get(in.inventory());
+  if (!inventory) return fail(inventory);
+  AgentHello out{node, std::move(*inventory), {}, {in.peers().begin(), in.peers().end()}};
   out.attempts.reserve(static_cast<std::size_t>(in.attempts_size()));
   for (const v1::HeldAttempt& held : in.attempts()) {
     auto one = get(held);

@@ -21,6 +21,10 @@ Result<ToAgent> from_proto(const v1::ControllerMessage& in);
 void to_proto(const FromAgent& message, v1::AgentMessage& out);
 Result<FromAgent> from_proto(const v1::AgentMessage& in);
 
+/// Agents keep their list of peers in this form as well. Error: kProtocol.
+void to_proto(const WatchPeers& message, v1::WatchPeers& out);
+Result<WatchPeers> from_proto(const v1::WatchPeers& in);
+
 /// Inventory and attempts of the hello; `proof` is set by the caller.
 void to_proto(const AgentHello& hello, v1::AgentProof& out);
 Result<AgentHello> from_proto(const std::string& node, const v1::AgentProof& in);

@@ -202,6 +202,7 @@ void ServerBed::restart() {
   options.incarnation = state.incarnation;
   options.nodes = {"n1", "n2"};
   options.node_keys = folder_ / "keys";
+  options.probe_secret = std::string(rpc::kKeyBytes, 'p');
   options.operators = {"op"};
   options.default_output = "artel-%j.out";
   if (change_) change_(options);

@@ -35,6 +35,8 @@ constexpr std::pair<Mutation, std::string_view> kMutations[] = {
     {Mutation::kIgnoreTokens, "ignore client tokens"},
     {Mutation::kStartWhenFirstReady, "start when the first node is ready"},
     {Mutation::kDropStrays, "leave attempts alone that were given up"},
+    {Mutation::kNoSelfFencing, "agents that hear nobody go on"},
+    {Mutation::kGiveUpTooSoon, "silent nodes are given up too soon"},
 };
 
 std::uint64_t number(const char* text) {
@@ -88,6 +90,14 @@ WorldResult run(std::uint64_t seed, Mutation mutation = Mutation::kNone) {
   options.seed = seed;
   options.nodes = 2 + static_cast<std::uint32_t>(seed % 4);
   options.mutation = mutation;
+  if (seed % 3 == 0) {
+    // Nodes are given up only while the others and the controller stay for a while.
+    options.trouble.controller_crash = std::chrono::minutes{4};
+    options.trouble.agent_crash = std::chrono::minutes{2};
+    options.trouble.link_cut = std::chrono::minutes{2};
+    options.trouble.isolation = std::chrono::seconds{50};
+    options.trouble.power_loss = std::chrono::seconds{150};
+  }
   return artel::sim::run_world(options);
 }
 
@@ -98,6 +108,7 @@ bool holds(std::uint64_t seed, WorldResult& total) {
   total.starts += result.starts;
   total.controller_crashes += result.controller_crashes;
   total.evictions += result.evictions;
+  total.given_up += result.given_up;
   if (!result.broken) return true;
   fmt::print("seed {}: {}\nreplay: build/dev/bin/world_sim --first {}\n", seed, *result.broken,
              seed);
@@ -113,9 +124,9 @@ int run_seeds(const std::vector<std::uint64_t>& seeds) {
   }
   fmt::print(
       "{} seeds, {} broken; {} steps, {} submissions acknowledged, {} starts on nodes, {} "
-      "evictions, {} controller crashes\n",
+      "evictions, {} runs given up with their nodes, {} controller crashes\n",
       seeds.size(), failed, total.steps, total.acknowledged, total.starts, total.evictions,
-      total.controller_crashes);
+      total.given_up, total.controller_crashes);
   return failed == 0 ? 0 : 1;
 }
 

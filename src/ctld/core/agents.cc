@@ -42,6 +42,12 @@ Result<> ControllerState::agent_connected(SessionId session, const AgentHello& h
   on.node.contact = NodeContact::kUp;
   on.node.contact_since = now;
   on.node.inventory = hello.inventory;
+  on.heard = now;
+  on.inquiry.reset();
+  on.told.clear();
+  set_peers(on, hello.peers);
+  silent_.erase(*id);
+  if (!peers_due_) peers_due_ = now + kDealDelay;
   if (rebooted) {
     lift_drain(on, DrainSource::kReboot, now);
     lift_drain(on, DrainSource::kLeftovers, now);
@@ -126,6 +132,8 @@ void ControllerState::reconcile_missing(LiveJob& live, NodePart& part, bool rebo
     case NodePhase::kEnded:
       return;
     case NodePhase::kEnding:
+      // Its peers may have failed because it went down.
+      if (rebooted && live.attempt->start_ordered) break;
       return part_ended(live, part, NodeEnd{.ended = now, .cause = live.attempt->cause}, now,
                         false);
     case NodePhase::kReady:
@@ -174,11 +182,13 @@ void ControllerState::agent_message(SessionId session, const FromAgent& message,
                           part_started(live, part, m.at, now, false);
                         });
                       },
-                      [&](const AttemptEnded& m) { ended(m.key, m.end); }},
+                      [&](const AttemptEnded& m) { ended(m.key, m.end); },
+                      [&](const PeersWatched& m) { peers_watched(id, m); },
+                      [&](const PeerSeen& m) { peer_seen(id, m, now); }},
              message);
 }
 
-void ControllerState::agent_lost(SessionId session, Time now) {
+void ControllerState::agent_lost(SessionId session, Time now, Duration silent_for) {
   const auto it = sessions_.find(session);
   if (it == sessions_.end()) return;
   NodeEntry& on = entry(it->second);
@@ -186,6 +196,8 @@ void ControllerState::agent_lost(SessionId session, Time now) {
   on.session = std::nullopt;
   on.node.contact = NodeContact::kLost;
   on.node.contact_since = now;
+  on.heard = now - silent_for;
+  silent_[on.node.id] = on.heard + config_.give_up_after;
   touch_node(on);
   event(now, "node-lost", JobId{}, on.node.config.name, "");
   pass_due_ = true;  // reasons change

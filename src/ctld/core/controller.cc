@@ -49,8 +49,10 @@ Result<> Controller::agent_connected(SessionId session, const AgentHello& hello,
 void Controller::agent_message(SessionId session, const FromAgent& message, Time now) {
   state_->agent_message(session, message, now);
 }
-void Controller::agent_lost(SessionId session, Time now) { state_->agent_lost(session, now); }
 void Controller::pause_starts(bool paused) { state_->pause_starts(paused); }
+void Controller::agent_lost(SessionId session, Time now, Duration silent_for) {
+  state_->agent_lost(session, now, silent_for);
+}
 void Controller::tick(Time now, const sched::MayGoOn& may_go_on) { state_->tick(now, may_go_on); }
 bool Controller::in_pass() const { return state_->in_pass(); }
 std::optional<Time> Controller::next_tick() const { return state_->next_tick(); }

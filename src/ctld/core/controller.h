@@ -46,6 +46,9 @@ struct ControllerConfig {
   /// there in between; 0: never.
   std::uint32_t strikes_to_drain = 3;
   Duration strike_window{std::chrono::hours{24}};
+  /// T2: a node that nobody heard for so long is given up if all its probe peers say so. Longer
+  /// than the lease of agents (noded/core/contacts.h) by drift of clocks and the time to kill.
+  Duration give_up_after{std::chrono::seconds{30}};
   std::uint32_t max_jobs = 1'000'000;  // not final
 };
 
@@ -61,6 +64,9 @@ struct DrainOrder {
   std::string reason;
   ReasonClass reason_class = ReasonClass::kNode;
   bool until_reboot = false;  // ends by itself when the node has booted anew
+  /// The node is off or cut from power, as the operator knows: its jobs are given up there and
+  /// tried again. Wrong, it makes jobs run twice. Refused while the node is in contact.
+  bool is_off = false;
 };
 
 class Controller {
@@ -100,7 +106,8 @@ class Controller {
   // Agents. A node has at most one session; a newer one ends the older.
   Result<> agent_connected(SessionId session, const AgentHello& hello, Time now);
   void agent_message(SessionId session, const FromAgent& message, Time now);
-  void agent_lost(SessionId session, Time now);
+  /// `silent_for`: how long ago the last word of it came.
+  void agent_lost(SessionId session, Time now, Duration silent_for = {});
 
   /// While paused no pass is run: nothing starts, nobody is evicted. For a store that has no room
   /// for what a start writes; ends, cancels and time-outs go on.

@@ -269,7 +269,8 @@ void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Tim
   close_part(live, part, std::move(end), now, kept);
   const bool ended_well = outcome_of(cause) == JobState::kCompleted;
   if (ended_well) forgive(entry(part.share.node));
-  if (!ended_well) return end_attempt(live, cause, false, now);
+  // Without one of its nodes the gang cannot save anything any more.
+  if (!ended_well) return end_attempt(live, cause, cause.code == CauseCode::kNodeLost, now);
   core_->leave(now, live.job.id, now);
   move_to(live, JobState::kCompleting);
   set_timer(live, now + config_.prepare_timeout);
@@ -341,6 +342,9 @@ void ControllerState::requeue(LiveJob& live, const Cause& cause, Time now) {
   // An eviction is nobody's fault: it costs no retry, and the core knows how long it backs off.
   if (outcome != JobState::kPreempted) {
     ++*retry_of(live.job, outcome).used;
+  }
+  // The loss of a node says nothing about a start elsewhere (E1).
+  if (outcome == JobState::kBootFail || outcome == JobState::kFailed) {
     // One second at first, doubled each time: a fault that stays must not turn into a storm of
     // launches.
     retry_at = now + std::chrono::seconds{std::int64_t{1}

@@ -97,14 +97,11 @@ Result<NodeEntry*> ControllerState::find_entry(const std::string& name) {
 }
 
 void ControllerState::order_nodes(RequestId request, const std::vector<std::string>& nodes,
-                                  const std::function<void(NodeEntry&)>& order) {
+                                  const std::function<Result<>(NodeEntry&)>& order) {
   NodeOutcomes outcomes;
   for (const std::string& name : nodes) {
     const auto found = find_entry(name);
-    outcomes.push_back({name, found ? Result<>{} : fail(found)});
-    if (!found) continue;
-    order(**found);
-    touch_node(**found);
+    outcomes.push_back({name, found ? order(**found) : fail(found)});
   }
   pass_due_ = true;
   effects_.replies.push_back({request, std::move(outcomes)});
@@ -113,22 +110,33 @@ void ControllerState::order_nodes(RequestId request, const std::vector<std::stri
 void ControllerState::drain_nodes(RequestId request, const Caller& caller,
                                   const std::vector<std::string>& nodes, const DrainOrder& order,
                                   Time now) {
-  order_nodes(request, nodes, [&](NodeEntry& on) {
-    add_drain(on, {.source = order.until_reboot ? DrainSource::kReboot : DrainSource::kOperator,
+  order_nodes(request, nodes, [&](NodeEntry& on) -> Result<> {
+    if (order.is_off && on.session) {
+      return fail(ErrorCode::kWrongState,
+                  fmt::format("node {} is in contact, so it is not off; drain it, or cut its power "
+                              "first",
+                              on.node.config.name));
+    }
+    add_drain(on, {.source = order.until_reboot || order.is_off ? DrainSource::kReboot
+                                                                : DrainSource::kOperator,
                    .reason_class = order.reason_class,
                    .who = caller.owner.user,
                    .text = order.reason,
                    .since = now});
+    if (order.is_off) give_up_node(on, "off, as " + caller.owner.user + " says", now);
+    return {};
   });
 }
 
 void ControllerState::resume_nodes(RequestId request, const Caller& caller,
                                    const std::vector<std::string>& nodes, Time now) {
-  order_nodes(request, nodes, [&](NodeEntry& on) {
+  order_nodes(request, nodes, [&](NodeEntry& on) -> Result<> {
     // The operator has seen what was wrong: the row of strikes begins anew.
     on.node.strikes.clear();
     on.node.drains.clear();
     event(now, "resume", JobId{}, caller.owner.user, on.node.config.name);
+    touch_node(on);
+    return {};
   });
 }
 

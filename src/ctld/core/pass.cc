@@ -42,6 +42,8 @@ void ControllerState::tick(Time now, const sched::MayGoOn& may_go_on) {
     tell_health(true, now);  // claims wait no longer for nodes that did not come back (E2)
     pass_due_ = true;
   }
+  if (peers_due_ && *peers_due_ <= now) deal_peers(now);
+  run_inquiries(now);
   if (wake_at_ && *wake_at_ <= now) pass_due_ = true;
   const bool is_time = pass_due_ && (!pass_at_ || *pass_at_ <= now);
   if ((is_time || core_->in_pass()) && !starts_paused_) run_pass(now, may_go_on);
@@ -56,6 +58,10 @@ std::optional<Time> ControllerState::next_tick() const {
   };
   if (!timers_.empty()) add(timers_.begin()->first);
   add(nodes_due_);
+  add(peers_due_);
+  for (const auto& [node, at] : silent_) {
+    if (!entry(node).peers.empty()) add(at);
+  }
   // Nothing of the past changes that a start could not compute while nothing runs.
   if (any_placed_) add(past_due_);
   const Time soonest = pass_at_.value_or(Time{});

@@ -25,6 +25,8 @@ ControllerState::ControllerState(ControllerConfig config, StoredState stored,
     entry.node = Node{.id = id, .config = node, .contact_since = now};
     entry.free = all_free(node.resources);
     entry.next_port = config_.master_port_first;
+    entry.heard = now;
+    silent_.emplace(id, now + config_.give_up_after);
     nodes_.push_back(std::move(entry));
   }
   restore(std::move(stored), now);
@@ -43,6 +45,8 @@ void ControllerState::restore(StoredState stored, Time now) {
     node.inventory.boot_id = std::move(row.boot_id);
     node.strikes = std::move(row.strikes);
     node.drains = std::move(row.drains);
+    node.inventory.probe_port = row.probe_port;
+    set_peers(entry(*id), row.peers);
   }
   for (auto& token : stored.tokens) {
     tokens_.emplace(std::pair(token.uid, token.token), token.job);
@@ -77,6 +81,7 @@ void ControllerState::restore(StoredState stored, Time now) {
     }
   }
   fill_core(stored.claims, now);
+  peers_due_ = now + kDealDelay;
 }
 
 std::optional<NodeId> ControllerState::find_node(std::string_view name) const {
@@ -122,9 +127,13 @@ Effects ControllerState::take_effects() {
     jobs_.erase(it);
   }
   for (const NodeId id : std::exchange(touched_nodes_, {})) {
-    const Node& node = entry(id).node;
-    effects_.writes.emplace_back(
-        NodeRow{node.config.name, node.inventory.boot_id, node.strikes, node.drains});
+    const NodeEntry& on = entry(id);
+    const Node& node = on.node;
+    NodeRow row{node.config.name, node.inventory.boot_id, node.strikes, node.drains,
+                node.inventory.probe_port};
+    for (const NodeId peer : on.peers) row.peers.push_back(entry(peer).node.config.name);
+    if (on.has_unknown_peers) row.peers.emplace_back(kUnknownPeer);
+    effects_.writes.emplace_back(std::move(row));
   }
   return std::exchange(effects_, {});
 }

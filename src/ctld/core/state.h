@@ -3,8 +3,9 @@
 //
 // Each .cc of this class is one theme: admission (submit), orders (cancel, hold, drain), lifecycle
 // (attempts from placement to end), nodes
-// (drains and strikes), agents (sessions and reconciliation), pass (timers, decisions),
-// scheduling (what the core is told and what is kept for it), state (effects, snapshot).
+// (drains and strikes), fencing (when what ran on a silent node counts as gone), agents (sessions
+// and reconciliation), pass (timers, decisions), scheduling (what the core is told and what is kept
+// for it), state (effects, snapshot).
 #pragma once
 
 #include <deque>
@@ -33,6 +34,13 @@ struct LiveJob {
   std::shared_ptr<const Job> view;  // copy for readers; null after a change
 };
 
+/// What the probe peers of a silent node are asked: have you heard it since?
+struct Inquiry {
+  Time asked;
+  std::set<NodeId> open;  // peers that have not answered yet
+  Time heard;             // the latest that anybody heard of it
+};
+
 /// A configured node with its session and what is free on it.
 struct NodeEntry {
   Node node;
@@ -41,6 +49,11 @@ struct NodeEntry {
   std::optional<SessionId> session;
   std::set<AttemptKey>
       strays;  // alive on the node but not ours: nothing is placed there until they are gone
+  Time heard;  // nobody heard of it later, as far as is known
+  std::set<NodeId> peers;          // whom its agent may exchange probes with
+  bool has_unknown_peers = false;  // some of them are not configured
+  std::vector<ProbePeer> told;     // in this session
+  std::optional<Inquiry> inquiry;
   std::set<std::uint16_t> ports;  // master ports in use
   std::uint16_t next_port{};
 };
@@ -49,6 +62,11 @@ struct NodeEntry {
 [[nodiscard]] inline bool is_usable(const NodeEntry& on) {
   return on.node.contact == NodeContact::kUp && on.node.drains.empty() && on.strays.empty();
 }
+
+/// Stands in the rows of nodes for probe peers that are not configured.
+inline constexpr std::string_view kUnknownPeer = "-";
+/// Nodes that come and go together are dealt probe peers together.
+inline constexpr Duration kDealDelay{std::chrono::seconds{1}};
 
 class ControllerState {
  public:
@@ -76,7 +94,7 @@ class ControllerState {
   // agents.cc
   Result<> agent_connected(SessionId session, const AgentHello& hello, Time now);
   void agent_message(SessionId session, const FromAgent& message, Time now);
-  void agent_lost(SessionId session, Time now);
+  void agent_lost(SessionId session, Time now, Duration silent_for);
 
   // pass.cc
   void pause_starts(bool paused);
@@ -113,7 +131,7 @@ class ControllerState {
   void order_jobs(RequestId request, const std::vector<JobId>& jobs,
                   const std::function<Result<>(JobId)>& order);
   void order_nodes(RequestId request, const std::vector<std::string>& nodes,
-                   const std::function<void(NodeEntry&)>& order);
+                   const std::function<Result<>(NodeEntry&)>& order);
   Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   Result<> hold_one(const Caller& caller, JobId id, Time now);
   Result<> release_one(const Caller& caller, JobId id, Time now);
@@ -148,6 +166,19 @@ class ControllerState {
   /// A strike for the node that the cause names, if it is the node's fault.
   void blame(JobId job, const Cause& cause, Time now);
   void fence(NodeEntry& on, JobId job, Time now);
+
+  // fencing.cc
+  /// Brings the probe peers of all nodes up to date: the next ones in a ring of those in service.
+  void deal_peers(Time now);
+  void tell_peers(NodeEntry& on, std::vector<ProbePeer> peers);
+  void set_peers(NodeEntry& on, const std::vector<std::string>& names);
+  /// Asks the peers of silent nodes when it is time to.
+  void run_inquiries(Time now);
+  void inquire(NodeEntry& on, Time now);
+  void peer_seen(NodeId by, const PeerSeen& seen, Time now);
+  void peers_watched(NodeId node, const PeersWatched& message);
+  /// Whatever ran there is gone: its attempts end and are tried again.
+  void give_up_node(NodeEntry& on, const std::string& why, Time now);
 
   // agents.cc
   void reconcile(NodeEntry& entry, const AgentHello& hello, Time now);
@@ -213,6 +244,8 @@ class ControllerState {
   std::map<JobId, sched::Claim> claims_;  // as stored
   std::optional<Time> wake_at_;           // when the core may decide differently without news
   std::optional<Time> nodes_due_;         // until then nodes may come back after a start
+  std::optional<Time> peers_due_;         // when probe peers are dealt anew
+  std::map<NodeId, Time> silent_;         // nodes out of contact, and when to ask for them next
   std::optional<Time> past_due_;          // when the past of teams and users is stored next
 
   bool any_placed_ = false;  // some job holds something

@@ -39,6 +39,8 @@ struct NodeRow {
   std::string boot_id;
   std::vector<Strike> strikes;
   std::vector<Drain> drains;
+  std::uint16_t probe_port{};
+  std::vector<std::string> peers = {};  // whom its agent may exchange probes with
 };
 
 /// For audit and streams; appended, never read to rebuild state.

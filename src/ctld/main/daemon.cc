@@ -139,6 +139,18 @@ ControllerConfig core_config(const config::SiteConfig& site) {
   return out;
 }
 
+/// Made at the first start. Lost, a new one only means that probes fail until all agents have it.
+Result<std::string> probe_secret(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "probe.key";
+  auto key = rpc::read_key_file(file);
+  if (!key && key.error().code == ErrorCode::kNotFound) {
+    if (auto made = rpc::generate_key_file(file); !made) return fail(made);
+    key = rpc::read_key_file(file);
+  }
+  if (!key) return fail(key);
+  return std::string(key->data(), key->data() + rpc::kKeyBytes);
+}
+
 ServerOptions server_options(const config::SiteConfig& site, Incarnation incarnation) {
   ServerOptions out;
   out.listen = site.listen;
@@ -272,7 +284,11 @@ Result<> run_daemon(const DaemonOptions& options) {
   auto opened = open_all(*site, options.first_start);
   if (!opened) return fail(opened);
   const Incarnation incarnation = opened->state.incarnation;
-  Server server(server_options(*site, incarnation), server_parts(*opened, *site));
+  auto secret = probe_secret(site->ctld_state);
+  if (!secret) return fail(secret);
+  ServerOptions options_of_server = server_options(*site, incarnation);
+  options_of_server.probe_secret = std::move(*secret);
+  Server server(std::move(options_of_server), server_parts(*opened, *site));
   if (auto started = server.start(); !started) return started;
   if (auto written = write_port_file(site->ctld_state, server.port()); !written) return written;
   Housekeeping housekeeping(housekeeping_options(*site), housekeeping_parts(*opened, server));

@@ -84,6 +84,10 @@ void AgentHub::send(const AgentSend& message) {
   }
   v1::ControllerMessage out;
   wire::to_proto(message.message, out);
+  if (out.has_watch()) {
+    for (v1::ProbePeer& peer : *out.mutable_watch()->mutable_peers())
+      peer.set_key(rpc::pair_key(options_.probe_secret, session->node(), peer.node()));
+  }
   session->send(std::move(out));
 }
 
@@ -188,7 +192,8 @@ void AgentHub::gone(const AgentSession& session, bool announced) {
   if (!announced) return;
   spdlog::info("node {}: session {} is over", session.node(), session.id().value);
   loop_->post(
-      [id = session.id()](Controller& controller, Time now) { controller.agent_lost(id, now); });
+      [id = session.id(), silent_for = session.silent_for(Steady::now())](
+          Controller& controller, Time now) { controller.agent_lost(id, now, silent_for); });
 }
 
 void AgentHub::log_close(const AgentSession& session, const Error& error) const {

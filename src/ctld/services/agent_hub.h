@@ -35,6 +35,7 @@ class WorkerPool;
 struct AgentHubOptions {
   std::vector<std::string> nodes;   // configured names; others are refused
   std::filesystem::path node_keys;  // <node>.key
+  std::string probe_secret;         // 32 bytes, from which keys of probe peers are made
   std::string version;              // of this program
   Incarnation incarnation;
   AgentTimes times;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <grpcpp/server_context.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "ctld/services/agent_hub.h"
@@ -147,6 +148,7 @@ void AgentSession::accepted() {
 Result<> AgentSession::take_event() {
   if (in_.has_heartbeat()) {
     clock_offset_ms_ = in_.heartbeat().sent_ms() - wall_ms();
+    if (in_.heartbeat().up_ms() > 0) beat(in_.heartbeat().up_ms());
     read_next();
     return {};
   }
@@ -191,9 +193,10 @@ void AgentSession::OnWriteDone(bool ok) {
   if (ok && !finished_ && !queue_.empty()) start_write();
 }
 
-void AgentSession::beat() {
+void AgentSession::beat(std::int64_t echo_ms) {
   v1::ControllerMessage message;
   message.mutable_heartbeat()->set_sent_ms(wall_ms());
+  message.mutable_heartbeat()->set_echo_ms(echo_ms);
   send(std::move(message));
 }
 
@@ -241,8 +244,12 @@ void AgentSession::tick(SteadyTime now, const AgentTimes& times) {
   }
   if (now - beat_at_ >= times.beat) {
     beat_at_ = now;
-    beat();
+    beat(0);
   }
+}
+
+Duration AgentSession::silent_for(SteadyTime now) const {
+  return Duration{std::max<std::int64_t>(steady_ms(now) - heard_ms_, 0)};
 }
 
 void AgentSession::OnDone() {

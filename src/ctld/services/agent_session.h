@@ -65,6 +65,8 @@ class AgentSession final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::
   /// Empty before the opening.
   [[nodiscard]] const std::string& node() const { return node_; }
   [[nodiscard]] const std::string& peer() const { return peer_; }
+  /// Since the last message came.
+  [[nodiscard]] Duration silent_for(SteadyTime now) const;
   /// The node's clock minus ours, as of the last heartbeat.
   [[nodiscard]] Duration clock_offset() const { return Duration{clock_offset_ms_.load()}; }
 
@@ -82,7 +84,7 @@ class AgentSession final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::
   void answer_opening(const Result<rpc::NodeKey>& key);
   void finish(const grpc::Status& status, bool cancel);
   void start_write();
-  void beat();
+  void beat(std::int64_t echo_ms);
 
   AgentHub& hub_;
   grpc::CallbackServerContext& context_;  // valid until OnDone

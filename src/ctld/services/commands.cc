@@ -145,7 +145,9 @@ Result<> Commands::drain(Call& call, const Caller& caller, const v1::DrainReques
     return fail(ErrorCode::kInvalidArgument,
                 "a drain needs a reason: whoever finds the node later must know why");
   }
-  DrainOrder order{.reason = request.reason(), .until_reboot = request.until_reboot()};
+  DrainOrder order{.reason = request.reason(),
+                   .until_reboot = request.until_reboot(),
+                   .is_off = request.is_off()};
   if (!request.reason_class().empty()) {
     const auto named = parse_reason_class(request.reason_class());
     if (!named) return fail(named);

@@ -40,6 +40,7 @@ class AgentService final : public v1::AgentService::CallbackService {
 AgentHubOptions hub_options(const ServerOptions& options) {
   return {options.nodes,
           options.node_keys,
+          options.probe_secret,
           options.version,
           options.incarnation,
           {options.agent_handshake, options.agent_beat, options.agent_silence, options.agent_sweep},

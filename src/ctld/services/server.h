@@ -30,6 +30,7 @@ struct ServerOptions {
   Incarnation incarnation;
   std::vector<std::string> nodes;      // configured names
   std::filesystem::path node_keys;     // <node>.key
+  std::string probe_secret;            // 32 bytes, from which keys of probe peers are made
   std::vector<std::string> operators;  // user names
   std::string default_output;          // of jobs that name none
   std::size_t max_waiting = 10'000;    // requests that are not answered yet

@@ -27,6 +27,17 @@ bool is_damage(const sql::Database& database) {
   return (sqlite3_extended_errcode(database.handle()) & kPrimary) == SQLITE_CORRUPT;
 }
 
+/// "a,b"
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
@@ -180,11 +191,16 @@ bool Loader::map_nodes(Attempt& attempt, const std::vector<std::string>& names, 
 Result<> Loader::load_nodes(StoredState& state) {
   Result<> done;
   {
-    auto query = database_.prepare("SELECT name, boot_id FROM node ORDER BY name");
+    auto query =
+        database_.prepare("SELECT name, boot_id, probe_port, peers FROM node ORDER BY name");
     if (!query) return fail(query);
     done = for_each_row(*query, [&](Fields& fields) {
       const std::string name = fields.text();
-      node_row(state, name).boot_id = fields.text();
+      NodeRow& node = node_row(state, name);
+      node.boot_id = fields.text();
+      node.probe_port = fields.number<std::uint16_t>("probe_port");
+      node.peers = words(fields.text());
+      if (!fields.complaint().empty()) set_aside_.push_back({"node", name, fields.complaint()});
     });
   }
   done = tolerate(done, "node", "boot ids", "a reboot may not be seen as one");

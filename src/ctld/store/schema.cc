@@ -205,6 +205,8 @@ INSERT INTO node_drain SELECT name, 0, 0, 'artel-ctld', drain_reason, unixepoch(
 ALTER TABLE node DROP COLUMN strikes;
 ALTER TABLE node DROP COLUMN drained;
 ALTER TABLE node DROP COLUMN drain_reason;
+ALTER TABLE node ADD COLUMN probe_port INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE node ADD COLUMN peers TEXT NOT NULL DEFAULT '';
 )sql"};
 
 Result<> run_steps(sql::Database& database, std::int64_t from, std::int64_t to) {

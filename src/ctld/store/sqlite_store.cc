@@ -1,6 +1,7 @@
 #include "ctld/store/sqlite_store.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/statfs.h>
 
 #include <algorithm>
@@ -38,7 +39,8 @@ constexpr std::string_view kWriteAttempt = "INSERT OR REPLACE INTO attempt (" AR
 constexpr std::string_view kWritePart =
     "INSERT OR REPLACE INTO attempt_node (" ARTEL_PART_COLUMNS
     ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-constexpr std::string_view kWriteNode = "INSERT OR REPLACE INTO node (name, boot_id) VALUES (?, ?)";
+constexpr std::string_view kWriteNode =
+    "INSERT OR REPLACE INTO node (name, boot_id, probe_port, peers) VALUES (?, ?, ?, ?)";
 constexpr std::string_view kDropDrains = "DELETE FROM node_drain WHERE node = ?";
 constexpr std::string_view kWriteDrain =
     "INSERT INTO node_drain (node, source, reason_class, who, text, since_ms) "
@@ -342,7 +344,11 @@ Result<> SqliteStore::Impl::write_part(const Attempt& attempt, std::size_t index
 Result<> SqliteStore::Impl::write(const NodeRow& row) {
   auto insert = database_->prepare(kWriteNode);
   if (!insert) return fail(insert);
-  if (auto done = insert->bind_text(row.name).bind_text(row.boot_id).run(); !done) return done;
+  insert->bind_text(row.name)
+      .bind_text(row.boot_id)
+      .bind(row.probe_port)
+      .bind_text(fmt::format("{}", fmt::join(row.peers, ",")));
+  if (auto done = insert->run(); !done) return done;
   for (const std::string_view drop : {kDropDrains, kDropStrikes}) {
     auto old = database_->prepare(drop);
     if (!old) return fail(old);

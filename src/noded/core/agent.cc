@@ -19,7 +19,7 @@ bool same_task(const AttemptKey& a, const AttemptKey& b) {
 }  // namespace
 
 Agent::Agent(AgentConfig config, std::vector<AttemptRecord> records, Time now)
-    : config_(std::move(config)) {
+    : config_(std::move(config)), contacts_(config_.peers, config_.up) {
   static_cast<void>(now);
   for (AttemptRecord& record : records) {
     const AttemptKey key = record.spec.key;
@@ -41,7 +41,10 @@ bool Agent::settled() const {
 AgentHello Agent::connected() {
   connected_ = true;
   effects_.controller_sends.clear();
-  AgentHello hello{.node = config_.node, .inventory = config_.inventory, .attempts = {}};
+  AgentHello hello{.node = config_.node,
+                   .inventory = config_.inventory,
+                   .attempts = {},
+                   .peers = contacts_.names()};
   for (const auto& [key, held] : held_) {
     hello.attempts.push_back({.key = key,
                               .phase = held.record.phase,
@@ -60,12 +63,36 @@ void Agent::disconnected() {
   }
 }
 
-void Agent::controller_message(const ToAgent& message, Time now) {
+void Agent::controller_message(const ToAgent& message, Time now, Duration up) {
   std::visit(Overload{[&](const Prepare& m) { prepare(m.spec, now); },
                       [&](const StartAttempt& m) { start(m, now); },
                       [&](const EndAttempt& m) { end(m, now); },
-                      [&](const ForgetAttempt& m) { forget(m.key); }},
+                      [&](const ForgetAttempt& m) { forget(m.key); },
+                      [&](const WatchPeers& m) { watch(m, up); },
+                      [&](const AskPeer& m) { send(contacts_.answer(m, up)); }},
              message);
+}
+
+void Agent::watch(const WatchPeers& message, Duration up) {
+  contacts_.watch(message.peers, up);
+  effects_.peers = SavePeers{message.peers};
+  send(PeersWatched{contacts_.names()});
+}
+
+// The controller may have given this node up and may run the next attempts elsewhere soon.
+void Agent::tick(Duration up) {
+  if (!contacts_.lapsed(up)) return;
+  for (auto& [key, held] : held_) {
+    if (held.record.phase >= NodePhase::kEnding || held.sweeping_for) continue;
+    held.record.phase = NodePhase::kEnding;
+    const Cause cause{.actor = Actor::kNode,
+                      .code = CauseCode::kNodeLost,
+                      .node = config_.node,
+                      .text = fmt::format("{} has heard neither the controller nor any other node "
+                                          "for {} s and ended the job by itself",
+                                          config_.node, kLease.count() / 1000)};
+    effects_.step_sends.push_back({key, StepStop{cause, true}});
+  }
 }
 
 std::optional<std::string> Agent::refusal(const AttemptKey& key) const {

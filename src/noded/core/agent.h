@@ -3,7 +3,8 @@
 //
 // Commands are idempotent; an attempt older than one that is known of the same task is refused.
 // Ends are kept and re-sent at each connect until the controller forgets them. Silence of the
-// controller never ends anything. Thread: none of its own; the owner calls it from one strand.
+// controller alone never ends anything; where the node has probe peers, silence of all does (see
+// contacts.h). Thread: none of its own; the owner calls it from one strand.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 #include "base/units.h"
 #include "model/agent_protocol.h"
 #include "model/step_protocol.h"
+#include "noded/core/contacts.h"
 #include "noded/core/effects.h"
 
 namespace artel::noded {
@@ -20,6 +22,8 @@ namespace artel::noded {
 struct AgentConfig {
   std::string node;
   Inventory inventory;
+  std::vector<ProbePeer> peers = {};  // as kept by an earlier agent process
+  Duration up{};                      // time since boot, sleep included
 };
 
 class Agent {
@@ -36,7 +40,21 @@ class Agent {
   /// The full state for a new connection; from now on controller_sends are for this connection.
   AgentHello connected();
   void disconnected();
-  void controller_message(const ToAgent& message, Time now);
+  void controller_message(const ToAgent& message, Time now, Duration up);
+
+  // Contact, see contacts.h; `up` is the time since boot.
+  [[nodiscard]] const std::vector<ProbePeer>& peers() const { return contacts_.peers(); }
+  void controller_answered(Duration sent) { contacts_.controller_answered(sent); }
+  void peer_answered(const std::string& node, Duration sent, Duration up) {
+    contacts_.peer_answered(node, sent, up);
+  }
+  void peer_refused(const std::string& node, Duration sent, Duration up) {
+    contacts_.peer_refused(node, sent, up);
+  }
+  /// False: not a probe peer, so it gets no answer.
+  bool peer_probed(const std::string& node, Duration up) { return contacts_.peer_probed(node, up); }
+  /// At least once a second.
+  void tick(Duration up);
 
   // Step daemons.
   void step_status(const FromStep& status, Time now);
@@ -63,6 +81,7 @@ class Agent {
   void start(const StartAttempt& message, Time now);
   void end(const EndAttempt& message, Time now);
   void forget(const AttemptKey& key);
+  void watch(const WatchPeers& message, Duration up);
   [[nodiscard]] std::optional<std::string> refusal(const AttemptKey& key) const;
   void finish(Held& held, NodeEnd end, bool refused);
   void report(const Held& held);
@@ -71,6 +90,7 @@ class Agent {
 
   AgentConfig config_;
   std::map<AttemptKey, Held> held_;
+  Contacts contacts_;
   bool connected_ = false;
   Effects effects_;
 };

@@ -46,8 +46,15 @@ struct DropRecord {
   AttemptKey key;
 };
 
+/// Keep whom we exchange probes with, so that it survives power loss, before anything is sent to
+/// the controller.
+struct SavePeers {
+  std::vector<ProbePeer> peers;
+};
+
 struct Effects {
   std::vector<SaveRecord> saves;
+  std::optional<SavePeers> peers;
   std::vector<SpawnStep> spawns;
   std::vector<AdoptStep> adopts;
   std::vector<SendStep> step_sends;

@@ -40,6 +40,10 @@ ControllerLink::ControllerLink(boost::asio::io_context& loop, rpc::AgentStreamOp
                    [this](SessionId session, rpc::OutputQuestion question) {
                      read_output(session, std::move(question));
                    },
+               .answered =
+                   [this](SessionId, Duration sent) {
+                     boost::asio::post(loop_, [this, sent] { events_.answered(sent); });
+                   },
                .lost =
                    [this](SessionId session, Error error) {
                      boost::asio::post(loop_, [this, session, error = std::move(error)] {

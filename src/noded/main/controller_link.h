@@ -25,6 +25,8 @@ class ControllerLink {
     std::function<AgentHello()> connected;
     std::function<void()> disconnected;
     std::function<void(const ToAgent&)> command;
+    /// The controller has heard what was sent to it at this time since boot.
+    std::function<void(Duration)> answered;
   };
 
   ControllerLink(boost::asio::io_context& loop, rpc::AgentStreamOptions options, StepFolder folder,

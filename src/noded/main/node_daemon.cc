@@ -7,11 +7,16 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <utility>
+#include <variant>
+
+#include "noded/main/peer_file.h"
+#include "rpc/node_key.h"
 
 namespace artel::noded {
 namespace {
 
 constexpr auto kTick = std::chrono::seconds(5);
+constexpr auto kLeaseTick = std::chrono::seconds(1);
 constexpr unsigned kTicksToClean = 12;
 // Attempts whose processes cannot be killed must not keep the node out of contact for ever.
 constexpr unsigned kTicksToSettle = 12;
@@ -58,21 +63,31 @@ NodeDaemon::NodeDaemon(boost::asio::io_context& loop, NodeSetup setup, RecordSto
                  spdlog::info("no process of {} is left", format_key(key));
                  step([&] { agent_.swept(key, now()); });
                }),
-      controller_(loop, setup_.stream, std::move(folder), setup_.state / "incarnation",
-                  {.connected =
-                       [this] {
-                         AgentHello hello;
-                         step([&] { hello = agent_.connected(); });
-                         return hello;
-                       },
-                   .disconnected = [this] { step([&] { agent_.disconnected(); }); },
-                   .command =
-                       [this](const ToAgent& command) {
-                         step([&] { agent_.controller_message(command, now()); });
-                       }}),
-      agent_({.node = setup_.node.name, .inventory = setup_.inventory}, records, now()),
+      controller_(
+          loop, setup_.stream, std::move(folder), setup_.state / "incarnation",
+          {.connected =
+               [this] {
+                 AgentHello hello;
+                 step([&] { hello = agent_.connected(); });
+                 return hello;
+               },
+           .disconnected = [this] { step([&] { agent_.disconnected(); }); },
+           .command =
+               [this](const ToAgent& command) {
+                 step([&] { agent_.controller_message(command, now(), rpc::time_since_boot()); });
+               },
+           .answered = [this](Duration sent) { agent_.controller_answered(sent); }}),
+      probe_loop_(1),
+      prober_(probe_loop_, setup_.node.name, {.seal = rpc::seal, .up = rpc::time_since_boot},
+              probe_events()),
+      agent_({.node = setup_.node.name,
+              .inventory = announced(),
+              .peers = setup_.peers,
+              .up = rpc::time_since_boot()},
+             records, now()),
       signals_(loop, SIGTERM, SIGINT),
       timer_(loop),
+      lease_(loop),
       held_(keys_of(records)) {}
 
 Result<> NodeDaemon::run(const std::function<void()>& ready) {
@@ -81,8 +96,14 @@ Result<> NodeDaemon::run(const std::function<void()>& ready) {
   clean();
   step([] {});
   schedule_tick();
+  prober_.watch(agent_.peers());
+  prober_.start();
+  probe_thread_ = std::jthread([this] { probe_loop_.run(); });
+  watch_lease();
   ready();
   loop_.run();
+  probe_loop_.stop();
+  probe_thread_.join();
   controller_.stop();
   return outcome_;
 }
@@ -112,7 +133,72 @@ void NodeDaemon::carry_out(Effects effects) {
   for (const SendStep& send : effects.step_sends) daemons_.send(send.key, send.message);
   for (const SweepProcesses& sweep : effects.sweeps) sweeper_.sweep(sweep.key);
   for (const DropRecord& record : effects.drops) drop(record.key);
-  for (const FromAgent& message : effects.controller_sends) controller_.send(message);
+  const bool are_kept = !effects.peers || save(*effects.peers);
+  if (effects.peers) watch(effects.peers->peers);
+  for (const FromAgent& message : effects.controller_sends) {
+    // Not kept, the peers of before would be in force again after a restart.
+    if (std::holds_alternative<PeersWatched>(message) && !are_kept) continue;
+    controller_.send(message);
+  }
+}
+
+Prober::Events NodeDaemon::probe_events() {
+  return {.probed =
+              [this](const std::string& node) {
+                // Noted before it is answered: who is asked of the node later knows of it.
+                boost::asio::post(loop_, [this, node, up = rpc::time_since_boot()] {
+                  agent_.peer_probed(node, up);
+                });
+                return true;
+              },
+          .answered =
+              [this](const std::string& node, Duration sent) {
+                boost::asio::post(loop_, [this, node, sent, up = rpc::time_since_boot()] {
+                  agent_.peer_answered(node, sent, up);
+                });
+              },
+          .refused =
+              [this](const std::string& node, Duration sent) {
+                boost::asio::post(loop_, [this, node, sent, up = rpc::time_since_boot()] {
+                  agent_.peer_refused(node, sent, up);
+                });
+              }};
+}
+
+Inventory NodeDaemon::announced() {
+  Inventory out = setup_.inventory;
+  auto port = prober_.open(setup_.probe_port);
+  if (!port && setup_.probe_port != 0) {
+    spdlog::error("{}; another port is used", port.error().text);
+    port = prober_.open(0);
+  }
+  if (port) {
+    out.probe_port = *port;
+  } else {
+    spdlog::error("{}; this node takes part in no probes", port.error().text);
+    setup_.peers.clear();
+  }
+  return out;
+}
+
+bool NodeDaemon::save(const SavePeers& peers) {
+  const auto saved = save_peers(setup_.state, peers.peers);
+  if (!saved) spdlog::error("list of probe peers: {}", saved.error().text);
+  return saved.has_value();
+}
+
+void NodeDaemon::watch(const std::vector<ProbePeer>& peers) {
+  boost::asio::post(probe_loop_, [this, peers] { prober_.watch(peers); });
+}
+
+void NodeDaemon::watch_lease() {
+  lease_.expires_after(kLeaseTick);
+  lease_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    // Behind the answers that wait where the loop was held up.
+    boost::asio::post(loop_, [this] { step([this] { agent_.tick(rpc::time_since_boot()); }); });
+    watch_lease();
+  });
 }
 
 void NodeDaemon::save(const SaveRecord& save, std::set<AttemptKey>& failed) {

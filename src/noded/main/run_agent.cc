@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "noded/main/node_daemon.h"
+#include "noded/main/peer_file.h"
 #include "noded/os/inventory.h"
 #include "noded/os/record_store.h"
 #include "noded/os/state_lock.h"
@@ -62,6 +63,8 @@ Result<NodeSetup> set_up(const AgentOptions& options) {
   setup.stream.key_file = key_file;
   setup.stream.version = options.version;
   setup.inventory = std::move(*inventory);
+  // Several agents of simulated nodes run on one machine.
+  setup.probe_port = node->simulated ? std::uint16_t{0} : site->probe_port;
   setup.node = std::move(*node);
   return setup;
 }
@@ -102,6 +105,10 @@ Result<> run_agent(const AgentOptions& options, SpawnServer helper) {
   spdlog::info("artel-noded {} of node {}{}: {} attempts from before{}", options.version,
                setup->node.name, setup->node.simulated ? " (simulated)" : "",
                loaded->records.size(), loaded->rebooted ? ", ended by a reboot" : "");
+  auto peers = load_peers(setup->state);
+  // Until the controller has given new ones, a node that is cut off then would not stop by itself.
+  if (!peers) spdlog::error("list of probe peers: {}; it begins without any", peers.error().text);
+  if (peers) setup->peers = std::move(*peers);
   auto folder = StepFolder::open(setup->state);
   if (!folder) return fail(folder);
 

@@ -125,6 +125,7 @@ history_export = "/h"
 [noded]
 state = "/n/%n/%%"
 key = "/k/%n"
+probe_port = 17819
 [jobs]
 output = "%x-%j"
 )")
@@ -150,6 +151,7 @@ output = "%x-%j"
   CHECK(config.history_export == "/h");
   CHECK(config.node_state == "/n/%n/%%");
   CHECK(config.node_key == "/k/%n");
+  CHECK(config.probe_port == 17819);
   CHECK(config.output == "%x-%j");
 }
 
@@ -186,6 +188,7 @@ TEST_CASE("the shipped configuration is right and shows the defaults") {
   CHECK(shipped->history_export == config.history_export);
   CHECK(shipped->node_state == config.node_state);
   CHECK(shipped->node_key == config.node_key);
+  CHECK(shipped->probe_port == config.probe_port);
   CHECK(shipped->output == config.output);
 }
 

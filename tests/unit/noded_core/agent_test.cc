@@ -38,10 +38,10 @@ AttemptRecord record(const AttemptKey& key, NodePhase phase) {
 Agent running(NodePhase phase) {
   Agent agent = make();
   (void)agent.connected();
-  agent.controller_message(prepare(kFirst), kNow);
+  agent.controller_message(prepare(kFirst), kNow, {});
   if (phase >= NodePhase::kReady) agent.step_status(status(kFirst, NodePhase::kReady), kNow);
   if (phase >= NodePhase::kRunning) {
-    agent.controller_message(StartAttempt{kFirst, {}}, kNow);
+    agent.controller_message(StartAttempt{kFirst, {}}, kNow, {});
     agent.step_status(status(kFirst, NodePhase::kRunning), kNow);
   }
   if (phase == NodePhase::kEnded) agent.step_status(status(kFirst, NodePhase::kEnded), kNow);
@@ -54,7 +54,7 @@ Agent running(NodePhase phase) {
 TEST_CASE("an attempt is on disk before its step daemon is started") {
   Agent agent = make();
   (void)agent.connected();
-  agent.controller_message(prepare(kFirst), kNow);
+  agent.controller_message(prepare(kFirst), kNow, {});
   const Effects effects = agent.take_effects();
   REQUIRE(effects.saves.size() == 1);
   CHECK(effects.saves[0].record.spec.key == kFirst);
@@ -63,13 +63,13 @@ TEST_CASE("an attempt is on disk before its step daemon is started") {
 
 TEST_CASE("commands may come twice") {
   Agent agent = running(NodePhase::kReady);
-  agent.controller_message(prepare(kFirst), kNow);
+  agent.controller_message(prepare(kFirst), kNow, {});
   Effects effects = agent.take_effects();
   CHECK(effects.spawns.empty());
   REQUIRE(effects.controller_sends.size() == 1);
   CHECK(std::get<AttemptReady>(effects.controller_sends[0]).port == 4711);
-  agent.controller_message(StartAttempt{kFirst, {}}, kNow);
-  agent.controller_message(StartAttempt{kFirst, {}}, kNow);
+  agent.controller_message(StartAttempt{kFirst, {}}, kNow, {});
+  agent.controller_message(StartAttempt{kFirst, {}}, kNow, {});
   effects = agent.take_effects();
   CHECK(effects.step_sends.size() == 1);
 }
@@ -77,8 +77,8 @@ TEST_CASE("commands may come twice") {
 TEST_CASE("an older attempt is refused, a newer one waits until the older has ended") {
   Agent agent = make();
   (void)agent.connected();
-  agent.controller_message(prepare(kSecond), kNow);
-  agent.controller_message(prepare(kFirst), kNow);
+  agent.controller_message(prepare(kSecond), kNow, {});
+  agent.controller_message(prepare(kFirst), kNow, {});
   const Effects effects = agent.take_effects();
   CHECK(effects.spawns.size() == 1);
   REQUIRE(effects.controller_sends.size() == 1);
@@ -86,7 +86,7 @@ TEST_CASE("an older attempt is refused, a newer one waits until the older has en
         CauseCode::kPrepareRefused);
 
   Agent busy = running(NodePhase::kRunning);
-  busy.controller_message(prepare(kSecond), kNow);
+  busy.controller_message(prepare(kSecond), kNow, {});
   CHECK(busy.take_effects().spawns.empty());
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("an end is kept and reported at each connect until it is forgotten") {
     CHECK(hello.attempts[0].phase == NodePhase::kEnded);
     CHECK(hello.attempts[0].end.has_value());
   }
-  agent.controller_message(ForgetAttempt{kFirst}, kNow);
+  agent.controller_message(ForgetAttempt{kFirst}, kNow, {});
   const Effects effects = agent.take_effects();
   CHECK(effects.drops.size() == 1);
   CHECK(std::holds_alternative<StepForget>(effects.step_sends.at(0).message));
@@ -109,7 +109,7 @@ TEST_CASE("an end is kept and reported at each connect until it is forgotten") {
 
 TEST_CASE("a living attempt is not forgotten") {
   Agent agent = running(NodePhase::kRunning);
-  agent.controller_message(ForgetAttempt{kFirst}, kNow);
+  agent.controller_message(ForgetAttempt{kFirst}, kNow, {});
   CHECK(agent.take_effects().drops.empty());
   CHECK(agent.connected().attempts.size() == 1);
 }
@@ -136,7 +136,7 @@ TEST_CASE("an attempt that is unknown here counts as ended") {
   Agent agent = make();
   (void)agent.connected();
   agent.controller_message(
-      EndAttempt{kFirst, {.actor = Actor::kUser, .code = CauseCode::kCancel}, false}, kNow);
+      EndAttempt{kFirst, {.actor = Actor::kUser, .code = CauseCode::kCancel}, false}, kNow, {});
   CHECK(std::get<AttemptEnded>(agent.take_effects().controller_sends.at(0)).end.cause.code ==
         CauseCode::kCancel);
 }

@@ -49,6 +49,13 @@ class Box {
   std::deque<Thing> things_;
 };
 
+/// The next message that is no heartbeat.
+bool read_event(Stream& stream, v1::AgentMessage& in) {
+  while (stream.Read(&in))
+    if (!in.has_heartbeat()) return true;
+  return false;
+}
+
 /// A controller that plays the given script on each stream.
 class Controller final : public v1::AgentService::Service {
  public:
@@ -118,6 +125,7 @@ struct Agent {
   Box<std::pair<SessionId, Incarnation>> proved;
   Box<std::pair<SessionId, ToAgent>> commands;
   Box<std::pair<SessionId, OutputQuestion>> questions;
+  Box<Duration> answered;
   Box<std::pair<SessionId, Error>> lost;
   AgentStream stream;
 
@@ -135,6 +143,7 @@ struct Agent {
              .command = [this](SessionId id, ToAgent what) { commands.put({id, std::move(what)}); },
              .output = [this](SessionId id,
                               OutputQuestion what) { questions.put({id, std::move(what)}); },
+             .answered = [this](SessionId, Duration sent) { answered.put(sent); },
              .lost = [this](SessionId id, Error why) { lost.put({id, std::move(why)}); }}) {
     stream.start();
   }
@@ -160,7 +169,7 @@ TEST_CASE("both sides prove the key, then the full state leaves, then commands a
     forget.set_attempt(1);
     stream.Write(out);
     v1::AgentMessage in;
-    if (stream.Read(&in)) seen.put(in);
+    if (read_event(stream, in)) seen.put(in);
     read_to_end(stream);
   });
   Agent agent(controller.address(), keys);
@@ -251,6 +260,28 @@ TEST_CASE("heartbeats keep a quiet stream in contact") {
   CHECK(agent.lost.empty());
 }
 
+TEST_CASE("a controller that answers a beat proves that it has heard what was sent then") {
+  const KeyFolder keys;
+  Box<std::int64_t> sent;
+  Controller controller([&](Stream& stream) {
+    if (!shake_hands(stream, keys.key())) return;
+    v1::AgentMessage in;
+    if (!stream.Read(&in)) return;  // the first beat comes at once
+    sent.put(in.heartbeat().up_ms());
+    v1::ControllerMessage out;
+    out.mutable_heartbeat()->set_sent_ms(1);
+    stream.Write(out);  // a beat of its own proves nothing
+    out.mutable_heartbeat()->set_echo_ms(in.heartbeat().up_ms());
+    stream.Write(out);
+    stream.Read(&in);
+  });
+  Agent agent(controller.address(), keys, std::chrono::seconds(5), std::chrono::minutes(1));
+  agent.stream.open(agent.proved.take().first, hello());
+  const std::int64_t up = sent.take();
+  CHECK(up > 0);
+  CHECK(agent.answered.take() == Duration{up});
+}
+
 TEST_CASE("what was meant for a session that is over never reaches the next one") {
   const KeyFolder keys;
   Box<v1::AgentMessage> seen;
@@ -259,7 +290,7 @@ TEST_CASE("what was meant for a session that is over never reaches the next one"
     const auto proof = shake_hands(stream, keys.key());
     if (!proof || ++streams == 1) return;  // the first stream breaks after the hello
     v1::AgentMessage in;
-    while (stream.Read(&in)) seen.put(in);
+    while (read_event(stream, in)) seen.put(in);
   });
   Agent agent(controller.address(), keys);
   const auto first = agent.proved.take().first;
@@ -287,7 +318,7 @@ TEST_CASE("output is asked for and answered with data or with the error's name")
     read.set_max_bytes(100);
     stream.Write(out);
     v1::AgentMessage in;
-    while (stream.Read(&in)) seen.put(in);
+    while (read_event(stream, in)) seen.put(in);
   });
   Agent agent(controller.address(), keys);
   const auto session = agent.proved.take().first;

@@ -57,8 +57,13 @@ LaunchSpec some_launch() {
 
 TEST_CASE("each command comes out as it went in") {
   const std::vector<ToAgent> commands = {
-      Prepare{some_launch()}, StartAttempt{kKey, {{"n1", "10.0.0.1", 4711}, {"n2", "10.0.0.2", 1}}},
-      EndAttempt{kKey, some_cause(), true}, EndAttempt{kKey, {}, false}, ForgetAttempt{kKey}};
+      Prepare{some_launch()},
+      StartAttempt{kKey, {{"n1", "10.0.0.1", 4711}, {"n2", "10.0.0.2", 1}}},
+      EndAttempt{kKey, some_cause(), true},
+      EndAttempt{kKey, {}, false},
+      ForgetAttempt{kKey},
+      WatchPeers{{{"n2", "10.0.0.2", 7819, std::string("\0key", 4)}}},
+      AskPeer{"n2", time_from_ms(5)}};
   for (const ToAgent& command : commands) {
     v1::ControllerMessage message;
     to_proto(command, message);
@@ -70,8 +75,12 @@ TEST_CASE("each command comes out as it went in") {
 
 TEST_CASE("each event comes out as it went in") {
   const std::vector<FromAgent> events = {
-      AttemptReady{kKey, 65535}, AttemptRefused{kKey, some_cause()},
-      AttemptStarted{kKey, time_from_ms(1234)}, AttemptEnded{kKey, some_end()}};
+      AttemptReady{kKey, 65535},
+      AttemptRefused{kKey, some_cause()},
+      AttemptStarted{kKey, time_from_ms(1234)},
+      AttemptEnded{kKey, some_end()},
+      PeersWatched{{"n2", "n3"}},
+      PeerSeen{"n2", time_from_ms(5), PeerState::kSilent, Duration{30}}};
   for (const FromAgent& event : events) {
     v1::AgentMessage message;
     to_proto(event, message);
@@ -84,7 +93,9 @@ TEST_CASE("each event comes out as it went in") {
 AgentHello some_hello() {
   AgentHello hello;
   hello.node = "n1";
-  hello.inventory = {"boot", {16, Bytes{1ULL << 36U}, "h100", 8}, true, "0.1", "cgroup2", 4242};
+  hello.inventory = {"boot", {16, Bytes{1ULL << 36U}, "h100", 8}, true, "0.1", "cgroup2", 4242,
+                     7819};
+  hello.peers = {"n2"};
   hello.attempts = {{kKey, NodePhase::kReady, 4711, {}, {}},
                     {kKey, NodePhase::kRunning, 4711, time_from_ms(5), {}},
                     {kKey, NodePhase::kEnded, 0, time_from_ms(5), some_end()}};
@@ -119,6 +130,13 @@ TEST_CASE("a port over 65535 is refused") {
   v1::AgentMessage message;
   to_proto(FromAgent(AttemptReady{kKey, 1}), message);
   message.mutable_ready()->set_port(65536);
+  refused(message);
+}
+
+TEST_CASE("a state of a peer that this version does not know is refused") {
+  v1::AgentMessage message;
+  to_proto(FromAgent(PeerSeen{"n2", {}, PeerState::kSilent, {}}), message);
+  message.mutable_seen()->set_state(9);
   refused(message);
 }
 
