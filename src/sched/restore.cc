@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "sched/admit.h"
 #include "sched/books.h"
 #include "sched/candidates.h"
@@ -99,6 +100,14 @@ void Scheduler::give_back(Time now, JobId id, NodeId gone) {
 EvictionRecord Scheduler::evictions(JobId id) const {
   const Job& job = state_->jobs.at(id);
   return {job.evictions, job.backoff_until};
+}
+
+void Scheduler::set_evictions(JobId id, const EvictionRecord& record) {
+  ARTEL_ASSERT(!in_pass());
+  const auto job = state_->jobs.find(id);
+  if (job == state_->jobs.end()) return;
+  job->second.evictions = record.evictions;
+  job->second.backoff_until = record.backoff_until;
 }
 
 std::vector<Claim> Scheduler::claims() const {

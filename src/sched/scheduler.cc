@@ -278,6 +278,12 @@ std::vector<Decision> Scheduler::pass(Time now, const MayGoOn& may_go_on) {
   return decisions;
 }
 
+void Scheduler::stop_pass() {
+  if (!in_pass()) return;
+  walk_.reset();
+  resolve(*state_);
+}
+
 std::vector<Decision> Scheduler::end_waits(Time now) {
   go_to(now);
   sched::end_waits(*state_, false);

@@ -143,6 +143,9 @@ class Scheduler {
   /// goes with end() or requeue().
   void give_back(Time now, JobId job, NodeId node);
   [[nodiscard]] EvictionRecord evictions(JobId job) const;
+  /// For a driver that tells late that a job was gone when it was signalled: that was no eviction.
+  /// Unknown jobs: nothing happens.
+  void set_evictions(JobId job, const EvictionRecord& record);
   /// In the order of their jobs.
   [[nodiscard]] std::vector<Claim> claims() const;
   /// F2: decayed use above the guarantee, as QuotaFacts::past.
@@ -161,6 +164,9 @@ class Scheduler {
   /// is const may be called. All parts together decide what one walk would.
   std::vector<Decision> pass(Time now, const MayGoOn& may_go_on = {});
   [[nodiscard]] bool in_pass() const { return walk_ != nullptr; }
+  /// The pass is over, as far as it came; what it decided stands. Outside of a pass nothing
+  /// happens.
+  void stop_pass();
   /// T1, W4: jobs whose maximum wait or latest start has come and that have not started. They are
   /// given up.
   std::vector<Decision> end_waits(Time now);

@@ -152,6 +152,7 @@ class Walk::Steps {
 
   /// For explanations.
   void keep_plans() {
+    for (const auto& [job, plans] : known_) job->plans_before = plans;
     state_.plans.clear();
     for (Planned& plan : plans_.all) {
       state_.plans.push_back({.job = plan.job->id,
@@ -182,7 +183,8 @@ class Walk::Steps {
 
   void treat(Job& job) {
     job.wait = {};
-    job.plans_before = static_cast<std::uint32_t>(plans_.all.size());
+    const auto plans_before = static_cast<std::uint32_t>(plans_.all.size());
+    know_plans(job, plans_before);
     if (const auto before = stopped_by(job)) {
       job.wait.reason = Reason::kStrictOrder;
       job.wait.behind = *before;
@@ -193,7 +195,7 @@ class Walk::Steps {
     if (known != answers_.end() && known->second.holds(plans_.all.size())) {
       stop_queues_of(job);
       job.wait = known->second.wait;
-      job.plans_before = known->second.plans_before;
+      know_plans(job, known->second.plans_before);
     } else {
       if (try_start(job)) return;
       stop_queues_of(job);
@@ -206,11 +208,14 @@ class Walk::Steps {
       if (search.found) return claim(job, *search.found);
       job.wait = outlook_.first_reason(job);
       if (alike) {
-        answers_.insert_or_assign(*alike, Answer{job.wait, job.plans_before, search.room_comes});
+        answers_.insert_or_assign(*alike, Answer{job.wait, plans_before, search.room_comes});
       }
     }
     if (lacks_only_room(job.wait.reason)) plan_if_due(job, alike);
   }
+
+  /// The plans before it, to be told when they are those of the last pass.
+  void know_plans(Job& job, std::uint32_t plans) { known_.emplace_back(&job, plans); }
 
   /// Why alike jobs wait, as it was after so many plans.
   struct Answer {
@@ -429,6 +434,7 @@ class Walk::Steps {
   std::vector<Decision> decisions_;
   Plans plans_;
   std::vector<std::uint32_t> plans_of_;
+  std::vector<std::pair<Job*, std::uint32_t>> known_;
   std::map<QuotaId, JobId> stopped_;
   Evictable evictable_;
   Releases releases_;

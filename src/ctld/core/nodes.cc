@@ -9,6 +9,9 @@
 namespace artel::ctld {
 namespace {
 
+/// More are not kept where none of them drains.
+constexpr std::size_t kMostStrikes = 16;
+
 constexpr std::string_view kItself = "artel-ctld";
 
 }  // namespace
@@ -77,6 +80,8 @@ void ControllerState::blame(JobId job, const Cause& cause, Time now) {
     return strike.job == job || strike.at + config_.strike_window <= now;
   });
   strikes.push_back({job, now});
+  if (strikes.size() > std::max(kMostStrikes, std::size_t{config_.strikes_to_drain}))
+    strikes.erase(strikes.begin());
   touch_node(on);
   if (config_.strikes_to_drain == 0 || strikes.size() < config_.strikes_to_drain) return;
   add_drain(on, {.source = DrainSource::kStrikes,

@@ -1,13 +1,16 @@
 // The scheduling core with passes made in parts, so that the controller answers others meanwhile.
 //
-// The core hears no news in the middle of a pass. What the controller learns then waits here, in
-// order, and is told when the pass is done. So the controller may know better than a decision that
-// it gets: a job that is to start may be cancelled, a victim may have ended. Whoever carries a
-// decision out looks at that.
+// The core hears no news in the middle of a pass. What makes none of its decisions wrong waits for
+// the end of the pass: submissions, and what becomes of those who run. What could, such as a cancel
+// of a job that waits or the loss of a node, ends the pass there, and the next one begins anew. So
+// every decision is true when it is carried out. A pass that was ended so a few times in a row is
+// made in one part.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -45,8 +48,12 @@ class PacedCore {
   /// As sched::Scheduler::pass().
   std::vector<sched::Decision> pass(Time now, const sched::MayGoOn& may_go_on);
   [[nodiscard]] bool in_pass() const { return core_.in_pass(); }
-  /// Tells what had to wait for the end of the pass; false: nothing had to.
-  bool catch_up();
+  /// The pass ends here.
+  void stop_pass();
+  /// A pass was ended and none has begun since.
+  [[nodiscard]] bool was_stopped() const { return was_stopped_; }
+  /// Tells what had to wait for the end of the pass.
+  void catch_up();
   /// As sched::Scheduler. Not in a pass.
   std::vector<sched::Decision> end_waits(Time now) { return core_.end_waits(now); }
   [[nodiscard]] std::optional<Time> next_wake(Time now) const { return core_.next_wake(now); }
@@ -60,10 +67,19 @@ class PacedCore {
 
  private:
   using Fact = std::function<void(sched::Scheduler&)>;
+  /// At once, or after the pass.
   void tell(Fact fact);
+  /// At once; a pass ends for it.
+  void tell_now(const Fact& fact);
+  [[nodiscard]] bool holds_nodes(JobId job) const;
+  /// It is on its way out, so whatever the pass does with it is no eviction.
+  void keep_record(JobId job);
 
   sched::Scheduler core_;
   std::deque<Fact> waiting_;
+  std::map<JobId, Fact> records_;  // of evictions, as they were
+  bool was_stopped_ = false;
+  std::uint32_t stops_ = 0;  // in a row
 };
 
 }  // namespace artel::ctld

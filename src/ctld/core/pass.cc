@@ -29,6 +29,7 @@ void ControllerState::set_timer(LiveJob& live, std::optional<Time> at) {
 void ControllerState::pause_starts(bool paused) {
   if (starts_paused_ && !paused) pass_due_ = true;
   starts_paused_ = paused;
+  if (paused) core_->stop_pass();  // it would go on as of its old time
 }
 
 void ControllerState::tick(Time now, const sched::MayGoOn& may_go_on) {
@@ -46,12 +47,13 @@ void ControllerState::tick(Time now, const sched::MayGoOn& may_go_on) {
   run_inquiries(now);
   if (wake_at_ && *wake_at_ <= now) pass_due_ = true;
   const bool is_time = pass_due_ && (!pass_at_ || *pass_at_ <= now);
-  if ((is_time || core_->in_pass()) && !starts_paused_) run_pass(now, may_go_on);
+  if ((is_time || core_->in_pass() || core_->was_stopped()) && !starts_paused_)
+    run_pass(now, may_go_on);
   if (past_due_ && *past_due_ <= now) store_past(now);
 }
 
 std::optional<Time> ControllerState::next_tick() const {
-  if (core_->in_pass() && !starts_paused_) return Time{};
+  if ((core_->in_pass() || core_->was_stopped()) && !starts_paused_) return Time{};
   std::optional<Time> next;
   const auto add = [&next](std::optional<Time> time) {
     if (time && (!next || *time < *next)) next = time;
@@ -109,8 +111,10 @@ void ControllerState::timer_fired(LiveJob& live, Time now) {
 
 void ControllerState::preempt(const sched::Signalled& decision, Time now) {
   const auto victim = jobs_.find(decision.job);
-  // Its run may be over, which the core hears after the pass.
-  if (victim == jobs_.end() || !is_placed(victim->second.job.state)) return;
+  // Its run may be over or on the way out, which the core hears after the pass.
+  if (victim == jobs_.end() || !is_placed(victim->second.job.state) ||
+      victim->second.job.state == JobState::kCompleting)
+    return;
   LiveJob& live = victim->second;
   const sched::EvictionRecord record = core_->core().evictions(live.job.id);
   live.job.standing.evictions = record.evictions;
@@ -123,8 +127,7 @@ void ControllerState::preempt(const sched::Signalled& decision, Time now) {
                              winner->second.job.spec->team);
   }
   event(now, "preempt", live.job.id, "artel-ctld", cause.text);
-  // Whoever is on the way out already needs no second order.
-  if (live.job.state != JobState::kCompleting) end_attempt(live, cause, false, now);
+  end_attempt(live, cause, false, now);
 }
 
 void ControllerState::give_up(const sched::GivenUp& decision, Time now) {
@@ -139,21 +142,10 @@ void ControllerState::give_up(const sched::GivenUp& decision, Time now) {
   make_final(live, state, cause, now);
 }
 
-void ControllerState::start(const sched::Started& decision, Time now) {
-  const auto found = jobs_.find(decision.job);
-  if (found == jobs_.end() || is_final(found->second.job.state)) return;  // the core will hear
-  LiveJob& live = found->second;
-  const bool is_possible = std::ranges::all_of(
-      decision.shares, [&](const sched::Share& share) { return is_usable(entry(share.node)); });
-  if (live.job.state == JobState::kPending && is_possible) return place(live, decision.shares, now);
-  // It was held, or a node was lost, while the pass was under way.
-  core_->requeue(now, live.job.id);
-}
-
 void ControllerState::carry_out(const std::vector<sched::Decision>& decisions, Time now) {
   for (const sched::Decision& decision : decisions) {
     if (const auto* started = std::get_if<sched::Started>(&decision)) {
-      start(*started, now);
+      place(jobs_.at(started->job), started->shares, now);
     } else if (const auto* signalled = std::get_if<sched::Signalled>(&decision)) {
       preempt(*signalled, now);
     } else {
@@ -179,6 +171,8 @@ void ControllerState::show_reasons(std::size_t& pending) {
 }
 
 void ControllerState::run_pass(Time now, const sched::MayGoOn& may_go_on) {
+  const auto is_lost = [](const NodeEntry& on) { return on.usable && !is_usable(on); };
+  if (core_->in_pass() && std::ranges::any_of(nodes_, is_lost)) core_->stop_pass();
   if (!core_->in_pass()) {
     pass_due_ = false;
     pass_decided_ = false;

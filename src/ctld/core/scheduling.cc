@@ -155,6 +155,9 @@ void ControllerState::fill_core(const std::vector<sched::Claim>& claims, Time no
     core_->restore(now, told);
     claims_.emplace(id, *claim);
   }
+  for (const sched::Claim& claim : claims) {  // of a job that was held or ended since
+    if (!claims_.contains(claim.job)) effects_.writes.emplace_back(ClaimRow{{claim.job, 0, {}}});
+  }
   nodes_due_ = now + config_.prepare_timeout;
 }
 

@@ -195,7 +195,6 @@ class ControllerState {
   void set_timer(LiveJob& live, std::optional<Time> at);
   void run_pass(Time now, const sched::MayGoOn& may_go_on);
   void carry_out(const std::vector<sched::Decision>& decisions, Time now);
-  void start(const sched::Started& decision, Time now);
   void preempt(const sched::Signalled& decision, Time now);
   void give_up(const sched::GivenUp& decision, Time now);
   void show_reasons(std::size_t& pending);

@@ -20,8 +20,9 @@ constexpr auto kPartOfPass = std::chrono::milliseconds{5};
 /// A pass that costs less than about half a commit is not worth a commit of its own: its rows go
 /// with those of the commands that caused it.
 constexpr auto kCheapPass = std::chrono::microseconds{100};
-/// Passes may take at most 1/5 of the control thread: what comes meanwhile is answered, and shares
-/// the next pass. No start waits longer for that than a pass takes, or this.
+/// Passes of one part may take at most 1/5 of the control thread, longer ones half of it: what
+/// comes meanwhile is answered, and shares the next pass. No start waits longer for that than a
+/// pass takes, or this.
 constexpr int kPassPause = 4;
 constexpr auto kLongestPause = std::chrono::milliseconds{10};
 /// Making pictures for readers may take at most 1/5 of the control thread; reads that come
@@ -182,8 +183,9 @@ void ControlLoop::tick_if_due() {
   snapshot_.reset();
   controller_->tick(now(), [end = begin + kPartOfPass] { return Steady::now() < end; });
   const auto end = Steady::now();
-  pass_cost_ = end - begin;
+  parts_cost_ += end - begin;
   if (controller_->in_pass()) return;
+  pass_cost_ = std::exchange(parts_cost_, {});
   next_pass_ = end + std::max(pass_cost_,
                               std::min<Steady::duration>(kPassPause * pass_cost_, kLongestPause));
 }

@@ -156,6 +156,7 @@ class ControlLoop {
   std::shared_ptr<const Snapshot> snapshot_;  // null: the state changed since it was made
   std::chrono::steady_clock::time_point next_snapshot_{};
   std::chrono::steady_clock::duration pass_cost_{};
+  std::chrono::steady_clock::duration parts_cost_{};  // of the pass that is under way
   std::chrono::steady_clock::time_point next_pass_{};
 
   std::thread control_;

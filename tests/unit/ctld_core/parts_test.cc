@@ -1,5 +1,4 @@
-// Passes in parts: what the controller learns in the middle of one goes before what the pass then
-// decides.
+// Passes in parts: others are heard in between.
 #include <catch2/catch.hpp>
 
 #include "ctld/core/scheduling_snapshot.h"
@@ -20,7 +19,7 @@ struct Begun {
     for (JobId& id : jobs) id = cluster.submit(spec());
     tick_part(cluster, 1);
     REQUIRE(cluster.core().in_pass());
-    REQUIRE(cluster.core().next_tick() <= cluster.now);
+    REQUIRE(cluster.core().next_tick().value() <= cluster.now);
     REQUIRE(cluster.job(jobs[0])->state == JobState::kPreparing);
     REQUIRE(cluster.job(jobs[1])->state == JobState::kPending);
     cluster.now += std::chrono::seconds{1};
