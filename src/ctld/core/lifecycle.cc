@@ -344,7 +344,7 @@ void ControllerState::requeue(LiveJob& live, const Cause& cause, Time now) {
     ++*retry_of(live.job, outcome).used;
   }
   // The loss of a node says nothing about a start elsewhere (E1).
-  if (outcome == JobState::kBootFail || outcome == JobState::kFailed) {
+  if (outcome != JobState::kPreempted && cause.code != CauseCode::kNodeLost) {
     // One second at first, doubled each time: a fault that stays must not turn into a storm of
     // launches.
     retry_at = now + std::chrono::seconds{std::int64_t{1}

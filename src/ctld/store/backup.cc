@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "base/text.h"
@@ -39,8 +40,19 @@ std::string backup_name(Time now) {
   return fmt::format("state-{}.db", time);
 }
 
+constexpr std::string_view kUnfinished = ".new";
+
 bool is_backup(const std::filesystem::path& path) {
   return path.extension() == ".db" && path.filename().string().starts_with("state-");
+}
+
+/// What processes left that were killed while they made one.
+void remove_unfinished(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() == kUnfinished && is_backup(path.stem())) remove_quietly(path);
+  }
 }
 
 Result<> make_folder(const std::filesystem::path& folder) {
@@ -66,8 +78,8 @@ Result<> make_copy(const std::filesystem::path& store, const std::filesystem::pa
 
 Result<> copy_store(const std::filesystem::path& store, const std::filesystem::path& copy,
                     const GiveUp& give_up) {
-  const std::filesystem::path unfinished = copy.string() + ".new";
-  remove_quietly(unfinished);  // of a process that was killed
+  const std::filesystem::path unfinished = copy.string() + std::string(kUnfinished);
+  remove_quietly(unfinished);
   Result<> done = make_copy(store, unfinished, give_up);
   if (done) done = move_into_place(unfinished, copy);
   if (!done) remove_quietly(unfinished);
@@ -102,6 +114,7 @@ Result<std::filesystem::path> back_up(const std::filesystem::path& store,
                                       const std::filesystem::path& folder, std::size_t keep,
                                       Time now, const GiveUp& give_up) {
   if (auto made = make_folder(folder); !made) return fail(made);
+  remove_unfinished(folder);
   const std::filesystem::path copy = folder / backup_name(now);
   if (auto done = copy_store(store, copy, give_up); !done) return fail(done);
   const auto copies = backups_in(folder);

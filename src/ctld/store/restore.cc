@@ -22,8 +22,10 @@ constexpr std::int64_t kUnknownStarts = 100'000;
 constexpr std::int64_t kUnknownJobs = 1'000'000;
 
 struct Counters {
+  std::string identity;  // of the store and its copies; empty: from before it had one
   std::int64_t incarnation{};
   std::int64_t last_job{};
+  std::int64_t lost_first{};  // by an earlier restore; 0: none
 };
 
 Result<Counters> counters_of(sql::Database& database) {
@@ -31,7 +33,13 @@ Result<Counters> counters_of(sql::Database& database) {
   if (!incarnation) return fail(incarnation);
   const auto last_job = database.number(kLastJob);
   if (!last_job) return fail(last_job);
-  return Counters{*incarnation, *last_job};
+  const auto identity =
+      database.word("SELECT coalesce((SELECT value FROM meta WHERE key = 'identity'), '')");
+  if (!identity) return fail(identity);
+  const auto lost_first =
+      database.number("SELECT coalesce((SELECT value FROM counter WHERE name = 'lost_first'), 0)");
+  if (!lost_first) return fail(lost_first);
+  return Counters{*identity, *incarnation, *last_job, *lost_first};
 }
 
 /// Nothing where the store is not there or cannot be read.
@@ -49,6 +57,22 @@ Result<> set_counter(sql::Database& database, std::string_view name, std::int64_
   return write->bind_text(name).bind(value).run();
 }
 
+/// Whether `present` is what became of the store after the copy was made, so that it knows all
+/// numbers that were given out. A store that was made anew in its place does not.
+bool goes_on_from(const Counters& copy, const Counters& present) {
+  return !copy.identity.empty() && copy.identity == present.identity &&
+         copy.incarnation <= present.incarnation && copy.last_job <= present.last_job;
+}
+
+/// As far as numbers may have been given out.
+Counters latest(const Counters& copy, const std::optional<Counters>& present) {
+  if (present && goes_on_from(copy, *present)) return *present;
+  const Counters other = present.value_or(Counters{});
+  return {.identity = copy.identity,
+          .incarnation = std::max(copy.incarnation, other.incarnation) + kUnknownStarts,
+          .last_job = std::max(copy.last_job, other.last_job) + kUnknownJobs};
+}
+
 /// The copy's numbers go on above those that were given out after it was made.
 Result<Restored> raise_counters(const std::filesystem::path& copy,
                                 const std::optional<Counters>& present) {
@@ -56,20 +80,18 @@ Result<Restored> raise_counters(const std::filesystem::path& copy,
   if (!database) return fail(database);
   const auto before = counters_of(**database);
   if (!before) return fail(before);
-  const Counters after = present.value_or(
-      Counters{before->incarnation + kUnknownStarts, before->last_job + kUnknownJobs});
+  const Counters after = latest(*before, present);
   auto transaction = sql::Transaction::begin(**database, "BEGIN IMMEDIATE");
   if (!transaction) return fail(transaction);
   Restored restored;
-  if (auto done =
-          set_counter(**database, "incarnation", std::max(before->incarnation, after.incarnation));
-      !done)
+  if (auto done = set_counter(**database, "incarnation", after.incarnation); !done)
     return fail(done);
   if (after.last_job > before->last_job) {
-    restored.lost_first = static_cast<std::uint64_t>(before->last_job) + 1;
+    const std::int64_t first = before->lost_first > 0 ? before->lost_first : before->last_job + 1;
+    restored.lost_first = static_cast<std::uint64_t>(first);
     restored.lost_last = static_cast<std::uint64_t>(after.last_job);
     for (const auto& [name, value] : {std::pair("last_job", after.last_job),
-                                      {"lost_first", before->last_job + 1},
+                                      {"lost_first", first},
                                       {"lost_last", after.last_job}})
       if (auto done = set_counter(**database, name, value); !done) return fail(done);
   }

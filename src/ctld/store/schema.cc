@@ -207,6 +207,7 @@ ALTER TABLE node DROP COLUMN drained;
 ALTER TABLE node DROP COLUMN drain_reason;
 ALTER TABLE node ADD COLUMN probe_port INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE node ADD COLUMN peers TEXT NOT NULL DEFAULT '';
+INSERT INTO meta VALUES ('identity', lower(hex(randomblob(16))));
 )sql"};
 
 Result<> run_steps(sql::Database& database, std::int64_t from, std::int64_t to) {
