@@ -102,7 +102,6 @@ Result<OpenStore> open_all(const config::SiteConfig& site, bool first_start) {
       path, {.first_start = first_start, .count_used = has_budgets, .space = out.space.get()});
   if (!store) return fail(store);
   out.store = std::move(*store);
-  out.space->begin();  // the reserve is his who has the store
   std::vector<std::string> names;
   for (const NodeConfig& node : site.nodes) names.push_back(node.name);
   out.store->set_node_names(std::move(names));

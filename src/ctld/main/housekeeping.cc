@@ -2,11 +2,13 @@
 
 #include <pthread.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <future>
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "ctld/store/backup.h"
 
 namespace artel::ctld {
@@ -19,6 +21,18 @@ constexpr Duration kRound{std::chrono::seconds{1}};
 constexpr Duration kBetweenSteps{100};
 /// Between two rounds over what may be too old.
 constexpr std::chrono::minutes kBetweenRounds{10};
+
+/// Also where the folder is not there yet.
+bool is_on_disk_of(std::filesystem::path folder, const std::filesystem::path& file) {
+  struct stat of_file{};
+  struct stat of_folder{};
+  if (stat(file.c_str(), &of_file) != 0) return false;
+  while (stat(folder.c_str(), &of_folder) != 0) {
+    if (!folder.has_parent_path() || folder == folder.root_path()) return false;
+    folder = folder.parent_path();
+  }
+  return of_file.st_dev == of_folder.st_dev;
+}
 
 Time wall_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
@@ -66,7 +80,14 @@ void Housekeeping::run() {
   } while (pause(kRound));
 }
 
+/// Long work asks this often.
+bool Housekeeping::must_stop() {
+  if (std::chrono::steady_clock::now() >= next_look_) look_at_disk();
+  return was_low_ || stopping();
+}
+
 void Housekeeping::look_at_disk() {
+  next_look_ = std::chrono::steady_clock::now() + kRound;
   parts_.space->look();
   const bool is_low = parts_.space->is_low();
   if (is_low == was_low_) return;
@@ -82,7 +103,7 @@ void Housekeeping::look_at_disk() {
 void Housekeeping::let_go_if_due() {
   if (options_.history == Duration::zero()) return;
   if (std::chrono::steady_clock::now() < next_round_) return;
-  while (let_go_some())
+  while (!must_stop() && let_go_some())
     if (!pause(kBetweenSteps)) return;
   next_round_ = std::chrono::steady_clock::now() + kBetweenRounds;
 }
@@ -127,8 +148,16 @@ void Housekeeping::back_up_if_due() {
   if (next_backup_ > now && next_backup_ - now <= options_.backup_every) return;
   if (options_.backup_every == Duration::zero()) return;
   next_backup_ = now + options_.backup_every;
+  std::error_code error;
+  const Bytes size{std::filesystem::file_size(options_.store, error)};
+  if (!error && is_on_disk_of(options_.backups, options_.store) && !parts_.space->has_room(size)) {
+    return spdlog::error(
+        "no backup is made: {} is on the disk of the store, which has no room for {} besides "
+        "ctld.min_free; free space there, or set ctld.backups to another disk",
+        options_.backups.string(), format_bytes(size));
+  }
   const auto copy = back_up(options_.store, options_.backups, options_.backup_keep, now,
-                            [this] { return stopping(); });
+                            [this] { return must_stop(); });
   if (copy) {
     spdlog::info("backup {} is made and was read in full", copy->string());
   } else if (!stopping()) {

@@ -55,6 +55,8 @@ class Housekeeping {
   /// Waits; false: it is over.
   bool pause(Duration pause);
   [[nodiscard]] bool stopping();
+  /// It is over, or the disk has become full.
+  [[nodiscard]] bool must_stop();
   [[nodiscard]] Time first_backup() const;
   void look_at_disk();
   void back_up_if_due();
@@ -68,6 +70,7 @@ class Housekeeping {
   bool was_low_ = false;
   std::chrono::steady_clock::time_point next_round_{};
   Time next_backup_ = Time::max();
+  std::chrono::steady_clock::time_point next_look_{};
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -500,6 +500,7 @@ Result<std::unique_ptr<SqliteStore>> open_store(const std::filesystem::path& pat
   if (auto done = check_file_system(path); !done) return fail(done);
   auto lock = LockFile::take(path.string() + ".lock");
   if (!lock) return fail(lock);
+  if (options.space != nullptr) options.space->begin();  // whose the lock is, his is the reserve
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     if (auto done = create_private_file(path); !done) return fail(done);
