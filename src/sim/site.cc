@@ -35,7 +35,7 @@ ctld::ControllerConfig world_site(std::uint32_t nodes) {
   out.policy.protect_priority = seconds{2};
   // Longer than any run in the end: runs that give way to each other for ever would be a cycle.
   out.policy.requeue_backoff = seconds{2};
-  out.policy.most_backoffs = 60;
+  out.policy.most_backoffs = 300;
   out.policy.fair_preemption = true;
   out.policy.fair_patience = seconds{20};
   out.policy.protect_fair = seconds{5};

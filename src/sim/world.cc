@@ -130,7 +130,8 @@ class World {
     Link& link = links_[i];
     noded::Agent* agent = nodes_[i]->agent();
     if (link.up || agent == nullptr) return;
-    if (link.cut || !controller_.up() || !agent->settled()) return connect_later(i);
+    if (link.cut || !is_reachable(i) || !controller_.up() || !agent->settled())
+      return connect_later(i);
     link.up = true;
     link.up_since = events_.now();
     link.session = SessionId{++last_session_};

@@ -24,6 +24,7 @@ constexpr Duration kInRingFor{std::chrono::minutes{5}};
 void ControllerState::set_peers(NodeEntry& on, const std::vector<std::string>& names) {
   on.peers.clear();
   on.has_unknown_peers = false;
+  on.ends_by_itself = !names.empty();
   for (const std::string& name : names) {
     const auto id = find_node(name);
     if (id) on.peers.insert(*id);
@@ -92,8 +93,9 @@ void ControllerState::run_inquiries(Time now) {
 void ControllerState::inquire(NodeEntry& on, Time now) {
   on.inquiry.reset();
   const auto in_contact = [&](NodeId peer) { return entry(peer).session.has_value(); };
-  const bool all_answer =
-      !on.peers.empty() && !on.has_unknown_peers && std::ranges::all_of(on.peers, in_contact);
+  // Who was sent peers and has not said that it has them may have none, and then goes on for ever.
+  const bool all_answer = on.ends_by_itself && !on.peers.empty() && !on.has_unknown_peers &&
+                          std::ranges::all_of(on.peers, in_contact);
   if (!all_answer || now < on.heard + config_.give_up_after) return;
   on.inquiry = Inquiry{.asked = now, .open = on.peers, .heard = on.heard};
   for (const NodeId peer : on.peers) send(peer, AskPeer{on.node.config.name, now});

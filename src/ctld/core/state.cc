@@ -132,7 +132,7 @@ Effects ControllerState::take_effects() {
     NodeRow row{node.config.name, node.inventory.boot_id, node.strikes, node.drains,
                 node.inventory.probe_port};
     for (const NodeId peer : on.peers) row.peers.push_back(entry(peer).node.config.name);
-    if (on.has_unknown_peers) row.peers.emplace_back(kUnknownPeer);
+    if (on.has_unknown_peers || !on.ends_by_itself) row.peers.emplace_back(kUnknownPeer);
     effects_.writes.emplace_back(std::move(row));
   }
   return std::exchange(effects_, {});

@@ -52,6 +52,7 @@ struct NodeEntry {
   Time heard;  // nobody heard of it later, as far as is known
   std::set<NodeId> peers;          // whom its agent may exchange probes with
   bool has_unknown_peers = false;  // some of them are not configured
+  bool ends_by_itself = false;     // its agent has peers, so it ends what runs when it hears nobody
   std::vector<ProbePeer> told;     // in this session
   std::optional<Inquiry> inquiry;
   std::set<std::uint16_t> ports;  // master ports in use
@@ -63,7 +64,7 @@ struct NodeEntry {
   return on.node.contact == NodeContact::kUp && on.node.drains.empty() && on.strays.empty();
 }
 
-/// Stands in the rows of nodes for probe peers that are not configured.
+/// Stands in the rows of nodes for probe peers that are not configured, or if there may be none.
 inline constexpr std::string_view kUnknownPeer = "-";
 /// Nodes that come and go together are dealt probe peers together.
 inline constexpr Duration kDealDelay{std::chrono::seconds{1}};

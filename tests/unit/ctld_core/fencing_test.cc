@@ -146,6 +146,26 @@ TEST_CASE("nothing is concluded while one of the peers is out of contact itself"
   CHECK(on.cluster.job(key.job)->state == JobState::kRunning);
 }
 
+TEST_CASE("a node that has not said that it has peers is not given up by them") {
+  Cluster cluster;
+  const auto session = [](std::uint32_t node) { return SessionId{1000 + node}; };
+  for (std::uint32_t node = 0; node < 4; ++node)
+    REQUIRE(cluster.core().agent_connected(session(node), probing(cluster, node), cluster.now));
+  const Effects dealt = cluster.tick(seconds{1});
+  for (const auto& [node, message] : sent<WatchPeers>(dealt)) {
+    if (node == NodeId{3}) continue;  // its answer is lost
+    cluster.core().agent_message(session(node.value), PeersWatched{names_of(message.peers)},
+                                 cluster.now);
+  }
+  cluster.core().agent_lost(session(3), cluster.now);
+  CHECK(sent<AskPeer>(cluster.tick(seconds{60})).empty());
+  REQUIRE(cluster.core().agent_connected(
+      session(13), probing(cluster, 3, {}, names_of(sent<WatchPeers>(dealt).back().second.peers)),
+      cluster.now));
+  cluster.core().agent_lost(session(13), cluster.now);
+  CHECK_FALSE(sent<AskPeer>(cluster.tick(seconds{60})).empty());
+}
+
 TEST_CASE("what peers said to an earlier question does not count") {
   Probing on;
   const AttemptKey key = on.run(spec(2));
