@@ -160,8 +160,8 @@ class Scheduler {
   /// One walk over the pending jobs. Empty: nothing changes at this instant any more.
   ///
   /// With `may_go_on` it may be a part of a walk only: then in_pass(), and the next call goes on
-  /// with it, as of the time when it began. Until it is done nothing but pass(), check() and what
-  /// is const may be called. All parts together decide what one walk would.
+  /// with it, as of the time when it began. Until it is done nothing but pass(), stop_pass(),
+  /// check() and what is const may be called. All parts together decide what one walk would.
   std::vector<Decision> pass(Time now, const MayGoOn& may_go_on = {});
   [[nodiscard]] bool in_pass() const { return walk_ != nullptr; }
   /// The pass is over, as far as it came; what it decided stands. Outside of a pass nothing
