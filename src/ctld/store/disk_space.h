@@ -1,9 +1,8 @@
 // Room on the disk of the store: what is free, when that is too little for anything new, and the
 // file that keeps some of it for the ends of what runs.
 //
-// I1 The reserve is given up only when a write found no room, or a start less than it needs, and made
-// again once there is more than `min_free` besides it.
-// Thread: any.
+// I1 The reserve is given up only when a write found no room, or a start less than it needs, and
+// made again once there is more than `min_free` besides it. Thread: any.
 #pragma once
 
 #include <atomic>
