@@ -26,6 +26,11 @@ endif()
 set(ARTEL_SANITIZE "" CACHE STRING "Sanitizers for all targets, e.g. address,undefined")
 if(ARTEL_SANITIZE)
   add_compile_options(-fsanitize=${ARTEL_SANITIZE} -fno-omit-frame-pointer)
+  if(ARTEL_SANITIZE MATCHES undefined)
+    # They look at every access, double the time to compile, and find what the address sanitizer
+    # finds, too, or what this processor allows.
+    add_compile_options(-fno-sanitize=null,vptr,object-size,alignment)
+  endif()
   add_link_options(-fsanitize=${ARTEL_SANITIZE})
 endif()
 
