@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "sim/books.h"
+#include "sim/clients.h"
 #include "sim/controller_host.h"
 #include "sim/fake_node.h"
 #include "sim/site.h"
@@ -31,12 +32,6 @@ struct Link {
   Time to_agent;
 };
 
-/// A submission that its client repeats until it is acknowledged.
-struct Order {
-  JobSpec spec;
-  std::optional<JobId> acknowledged;
-};
-
 /// The gangs' own wire between step daemons, as far as ends are concerned.
 struct Gang {
   std::set<std::string> done;
@@ -51,8 +46,10 @@ class World {
         random_(options.seed),
         controller_(config(), events_, random_,
                     {.send = [this](const ctld::AgentSend& send) { to_agent(send); },
-                     .reply = [this](const ctld::Reply& reply) { answered(reply); },
-                     .broken = [this](const std::string& what) { truth_.report(what); }}) {
+                     .reply = [this](const ctld::Reply& reply) { clients_.answered(reply); },
+                     .broken = [this](const std::string& what) { truth_.report(what); }}),
+        clients_(options_, events_, random_, truth_, controller_) {
+    clients_.on_submit = [this] { crash_around_an_answer(); };
     controller_.answer_before_commit = options.mutation == Mutation::kAnswerBeforeCommit;
     for (const NodeConfig& node : config().nodes) add_node(node);
   }
@@ -64,14 +61,14 @@ class World {
       connect_later(i);
       every_second(i);
     }
-    for (std::uint32_t i = 0; i < options_.jobs; ++i) plan_order(i);
+    clients_.plan();
     plan_troubles();
     const Time quiet_from = events_.now() + options_.trouble_for;
     run_until(quiet_from);
     trouble_over_ = true;
     end_trouble();
     const Time end = quiet_from + options_.quiet_for;
-    while (!truth_.broken() && !all_final() && events_.now() < end) {
+    while (!truth_.broken() && !clients_.all_final() && events_.now() < end) {
       if (!step(end)) break;
     }
     check_end();
@@ -300,87 +297,6 @@ class World {
     }
   }
 
-  // Clients
-  // --------------------------------------------------------------------------------
-
-  void plan_order(std::uint32_t index) {
-    JobSpec spec{.name = fmt::format("job{}", index),
-                 .owner = {.uid = 1000, .gid = 1000, .user = "u1"}};
-    ComponentSpec part;
-    part.nodes = static_cast<std::uint32_t>(random_.between(1, options_.nodes));
-    if (random_.chance(300)) {
-      part.per_node = {.whole_node = false, .gpus = GpuMilli{random_.between(1, 8) * 1000}};
-    }
-    spec.components.push_back(part);
-    spec.priority = -static_cast<std::int32_t>(random_.between(0, 3));
-    // Some run for longer than a node may be silent before it is given up.
-    const bool is_long = random_.chance(150);
-    const std::uint64_t runtime =
-        is_long ? random_.between(50'000, 250'000) : random_.between(10, 20'000);
-    spec.argv = {"run", std::to_string(runtime), random_.chance(150) ? "3" : "0"};
-    if (!is_long && random_.chance(500)) spec.time_limit = random_.delay(5'000, 60'000);
-    spec.grace = std::chrono::seconds{5};
-    spec.working_directory = "/";
-    spec.output = "out";
-    spec.client_token = fmt::format("token-{}", index);
-    choose_line(spec, random_);
-    orders_.push_back({.spec = std::move(spec), .acknowledged = std::nullopt});
-    const auto most = static_cast<std::uint64_t>(options_.trouble_for.count()) * 8 / 10;
-    events_.after(random_.delay(0, most), [this, index] { submit(index); });
-    if (random_.chance(200)) {
-      events_.after(random_.delay(most / 10, most), [this, index] { cancel(index); });
-    }
-  }
-
-  void submit(std::size_t index) {
-    const Order& order = orders_[index];
-    // Some clients lose the first answer and ask again although they were heard.
-    if (order.acknowledged && !random_.chance(100)) return;
-    const RequestId request{++last_request_};
-    requests_[request] = index;
-    JobSpec spec = order.spec;
-    if (options_.mutation == Mutation::kIgnoreTokens)
-      spec.client_token += std::to_string(request.value);
-    controller_.step([&](ctld::Controller& core, Time now) {
-      core.submit(request, {.owner = spec.owner}, {spec}, now);
-    });
-    events_.after(random_.delay(500, 5000), [this, index] { submit(index); });
-    // The moment around an answer is the one that durability is about.
-    if (!trouble_over_ && random_.chance(20)) {
-      events_.after(random_.delay(0, 10), [this] { crash_controller(); });
-    }
-  }
-
-  void cancel(std::size_t index) {
-    const auto job = orders_[index].acknowledged;
-    if (!job) return;
-    controller_.step([&](ctld::Controller& core, Time now) {
-      core.cancel(RequestId{++last_request_}, {.owner = orders_[index].spec.owner}, {*job}, "",
-                  now);
-    });
-  }
-
-  void answered(const ctld::Reply& reply) {
-    const auto it = requests_.find(reply.request);
-    if (it == requests_.end()) return;
-    if (!reply.body)
-      return truth_.report("a good submission was refused: " + reply.body.error().text);
-    const auto* submitted = std::get_if<ctld::Submitted>(&*reply.body);
-    if (submitted == nullptr) return;
-    const JobId id = submitted->jobs.at(0);
-    Order& order = orders_[it->second];
-    if (order.acknowledged && *order.acknowledged != id) {
-      truth_.report(fmt::format("S1: a repeated submission got jobs {} and {}",
-                                order.acknowledged->value, id.value));
-    }
-    const auto [owner, is_new] = owners_.emplace(id, it->second);
-    if (!is_new && owner->second != it->second) {
-      truth_.report(fmt::format("S1: id {} was given to two submissions", id.value));
-    }
-    order.acknowledged = id;
-    mix(id.value);
-  }
-
   // Trouble
   // --------------------------------------------------------------------------------
 
@@ -399,6 +315,12 @@ class World {
     controller_.crash();
     for (std::size_t i = 0; i < nodes_.size(); ++i) drop_link(i);
     events_.after(random_.delay(100, 10'000), [this] { controller_.start(); });
+  }
+
+  /// The moment around an answer is the one that durability is about.
+  void crash_around_an_answer() {
+    if (trouble_over_ || !random_.chance(20)) return;
+    events_.after(random_.delay(0, 10), [this] { crash_controller(); });
   }
 
   std::size_t any_node() { return random_.between(0, nodes_.size() - 1); }
@@ -424,31 +346,10 @@ class World {
       events_.after(random_.delay(100, most), [this, i] { links_[i].cut = false; });
     });
     repeat(trouble.cut_and_cancel, [this] { cut_and_cancel(any_node()); });
-    repeat(trouble.operator_order, [this] { order_node(any_node()); });
+    repeat(trouble.operator_order,
+           [this] { clients_.drain_or_resume(nodes_[any_node()]->name()); });
     repeat(trouble.rank_kill, [this] { nodes_[any_node()]->kill_rank(); });
     repeat(trouble.step_daemon_kill, [this] { nodes_[any_node()]->kill_step_daemon(); });
-  }
-
-  void order_node(std::size_t i) {
-    const ctld::Caller op{.owner = {.user = "op"}, .is_operator = true};
-    const std::vector<std::string> nodes = {nodes_[i]->name()};
-    const bool resumes = random_.chance(600);
-    const ctld::DrainOrder order{.reason = "trial", .until_reboot = random_.chance(300)};
-    controller_.step([&](ctld::Controller& core, Time now) {
-      const RequestId request{++last_request_};
-      if (resumes) return core.resume(request, op, nodes, now);
-      core.drain(request, op, nodes, order, now);
-    });
-  }
-
-  /// An operator looks after the nodes that strikes and forgotten drains took out of service.
-  void resume_all() {
-    std::vector<std::string> names;
-    for (const auto& node : nodes_) names.push_back(node->name());
-    controller_.step([&](ctld::Controller& core, Time now) {
-      core.resume(RequestId{++last_request_}, {.owner = {.user = "op"}, .is_operator = true}, names,
-                  now);
-    });
   }
 
   /// The controller closes its books on what runs on a node that it cannot reach.
@@ -457,11 +358,7 @@ class World {
     drop_link(i);
     links_[i].cut = true;
     events_.after(random_.delay(130'000, 150'000), [this, i] { links_[i].cut = false; });
-    events_.after(std::chrono::seconds{5}, [this] {
-      for (std::size_t order = 0; order < orders_.size(); ++order) {
-        if (random_.chance(300)) cancel(order);
-      }
-    });
+    events_.after(std::chrono::seconds{5}, [this] { clients_.cancel_some(300); });
   }
 
   void isolate(std::size_t i) {
@@ -522,49 +419,27 @@ class World {
       if (links_[i].lacks) drop_link(i);
       start_agent(i);
     }
-    resume_all();
+    // An operator looks after what strikes and forgotten drains took out of service.
+    std::vector<std::string> names;
+    for (const auto& node : nodes_) names.push_back(node->name());
+    clients_.resume(names);
   }
 
   // The end
   // --------------------------------------------------------------------------------
 
-  bool all_final() const {
-    for (const Order& order : orders_) {
-      if (!order.acknowledged) return false;
-      const auto it = controller_.store().jobs().find(*order.acknowledged);
-      if (it == controller_.store().jobs().end() || !is_final(it->second.state)) return false;
-    }
-    return true;
-  }
-
   void check_end() {
     if (truth_.broken()) return;
-    const auto& jobs = controller_.store().jobs();
-    for (const Order& order : orders_) {
-      if (!order.acknowledged) {
-        truth_.report("a submission was never acknowledged");
-        continue;
-      }
-      const auto it = jobs.find(*order.acknowledged);
-      if (it == jobs.end()) {
-        truth_.report(fmt::format("S1: acknowledged job {} is lost", order.acknowledged->value));
-      } else if (!is_final(it->second.state)) {
-        truth_.report(fmt::format("job {} never ended: {} ({})", it->first.value,
-                                  job_state_name(it->second.state), describe(it->second.wait)));
-      }
-    }
-    if (jobs.size() != orders_.size()) {
-      truth_.report(fmt::format("S1: {} submissions made {} jobs", orders_.size(), jobs.size()));
-    }
+    clients_.check_end();
     check_books(controller_.store(), truth_);
   }
 
   WorldResult result() const {
-    WorldResult out{.trace_hash = hash_,
+    WorldResult out{.trace_hash = hash_ ^ clients_.hash(),
                     .steps = steps_,
+                    .acknowledged = clients_.acknowledged(),
                     .starts = truth_.starts(),
                     .controller_crashes = controller_.crashes()};
-    for (const Order& order : orders_) out.acknowledged += order.acknowledged ? 1 : 0;
     for (const auto& [key, attempt] : controller_.store().attempts()) {
       out.evictions += attempt.cause.code == CauseCode::kPreempted ? 1 : 0;
       out.given_up += attempt.cause.text.contains("probe peers") ? 1 : 0;
@@ -579,15 +454,12 @@ class World {
   Events events_;
   Truth truth_;
   ControllerHost controller_;
+  Clients clients_;
   std::vector<std::unique_ptr<FakeNode>> nodes_;
   std::vector<Link> links_;
   std::set<std::size_t> lately_started_;
-  std::vector<Order> orders_;
-  std::map<RequestId, std::size_t> requests_;
-  std::map<JobId, std::size_t> owners_;
   std::map<AttemptKey, Gang> gangs_;
   std::uint64_t last_session_ = 0;
-  std::uint64_t last_request_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t hash_ = 0xcbf29ce484222325;
   bool trouble_over_ = false;
