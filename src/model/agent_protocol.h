@@ -159,6 +159,7 @@ enum class PeerState : std::uint8_t {
   kNoAgent,     // the machine answers that nobody listens there: ranks may go on
   kSilent,      // nothing
   kNotWatched,  // it is no probe peer of the sender
+  kNotHeard,    // it may still count on the sender being away, see noded/core/contacts.h
 };
 struct PeerSeen {
   std::string node;

@@ -50,8 +50,10 @@ void FakeNode::start_agent() {
                             .resources = config_.resources,
                             .simulated = true,
                             .probe_port = 7819};
-  agent_ = std::make_unique<noded::Agent>(noded::AgentConfig{config_.name, inventory, peers_, up()},
-                                          std::move(records), events_.now());
+  agent_ = std::make_unique<noded::Agent>(
+      noded::AgentConfig{config_.name, inventory, peers_, keeps_contacts ? kept_ : std::nullopt,
+                         up()},
+      std::move(records), events_.now());
   run_effects();
 }
 
@@ -59,6 +61,13 @@ void FakeNode::crash_agent() {
   if (!agent_) return;
   agent_.reset();
   hooks_.agent_crashed();
+}
+
+bool FakeNode::stop_agent() {
+  if (!agent_) return false;
+  kept_ = agent_->leave(up());
+  crash_agent();
+  return true;
 }
 
 void FakeNode::reboot() {
@@ -89,6 +98,7 @@ void FakeNode::run_effects() {
     return true;
   };
   if (effects.peers) peers_ = std::move(effects.peers->peers);
+  if (effects.contacts) kept_ = std::move(effects.contacts->contacts);
   for (const auto& save : effects.saves) {
     const noded::AttemptRecord& record = save.record;
     disk_[record.spec.key] = record;

@@ -49,6 +49,7 @@ class FakeNode {
   FakeNode(NodeConfig config, Events& events, Random& random, Truth& truth, NodeHooks hooks);
 
   NodeFaults faults;
+  bool keeps_contacts = true;
 
   [[nodiscard]] const std::string& name() const { return config_.name; }
   [[nodiscard]] noded::Agent* agent() { return agent_.get(); }
@@ -58,6 +59,8 @@ class FakeNode {
   void tick();
   void start_agent();
   void crash_agent();
+  /// The agent is told to end. True: it says goodbye to its peers.
+  bool stop_agent();
   void reboot();
   /// Applies what the agent core wants done.
   void run_effects();
@@ -89,7 +92,8 @@ class FakeNode {
   Truth& truth_;
   NodeHooks hooks_;
   std::int64_t drift_ppm_;
-  std::vector<ProbePeer> peers_;  // on its disk
+  std::vector<ProbePeer> peers_;             // on its disk
+  std::optional<noded::KeptContacts> kept_;  // the same
   std::uint64_t boot_ = 1;
   std::uint64_t life_ = 0;  // of the agent; events for an earlier one are void
   std::unique_ptr<noded::Agent> agent_;

@@ -24,6 +24,7 @@ struct Link {
   bool up = false;
   bool cut = false;       // the network does not let a new one through
   bool isolated = false;  // nor anything from or to other nodes
+  bool refuses = false;   // while isolated, a firewall refuses what the node sends
   bool off = false;
   bool lacks = false;  // a GPU is missing
   Time up_since;
@@ -89,12 +90,14 @@ class World {
         .agent_crashed =
             [this, index] {
               drop_link(index);
-              events_.after(random_.delay(1'000, 10'000), [this, index] { start_agent(index); });
+              events_.after(random_.delay(1'000, back_within(index)),
+                            [this, index] { start_agent(index); });
             },
         .local_done = [this, index](const LaunchSpec& spec) { local_done(index, spec); },
         .recorded_well = [this, index](const LaunchSpec& spec) { recorded_well(index, spec); },
         .abort = [this, index](const AttemptKey& key, const Cause& c) { abort(index, key, c); }};
     nodes_.push_back(std::make_unique<FakeNode>(node, events_, random_, truth_, std::move(hooks)));
+    nodes_.back()->keeps_contacts = options_.mutation != Mutation::kLeaseBeginsAnew;
     links_.emplace_back();
   }
 
@@ -238,23 +241,53 @@ class World {
       const bool lost = random_.chance(20);
       const std::size_t to = index_of(peer.node);
       events_.after(random_.delay(0, 50), [this, i, to, lost, sent = nodes_[i]->up()] {
-        if (!lost && is_reachable(i) && is_reachable(to)) probed(i, to, sent);
+        if (!lost && is_reachable(i) && is_reachable(to)) return probed(i, to, sent);
+        if (links_[i].isolated && links_[i].refuses) refused(i, nodes_[to]->name(), sent);
       });
     }
   }
 
   void probed(std::size_t from, std::size_t at, Duration sent) {
     noded::Agent* const agent = nodes_[at]->agent();
-    const bool refused = agent == nullptr;
-    if (!refused && !agent->peer_probed(nodes_[from]->name(), nodes_[at]->up())) return;
-    events_.after(random_.delay(0, 50), [this, from, at, sent, refused] {
+    const bool is_refused = agent == nullptr;
+    if (!is_refused && !agent->peer_probed(nodes_[from]->name(), nodes_[at]->up())) return;
+    events_.after(random_.delay(0, 50), [this, from, at, sent, is_refused] {
       noded::Agent* const asker = nodes_[from]->agent();
       if (asker == nullptr || !is_reachable(from) || !is_reachable(at)) return;
       const std::string& name = nodes_[at]->name();
-      const Duration up = nodes_[from]->up();
-      refused ? asker->peer_refused(name, sent, up) : asker->peer_answered(name, sent, up);
+      if (is_refused) return refused(from, name, sent);
+      asker->peer_answered(name, sent, nodes_[from]->up());
     });
   }
+
+  void refused(std::size_t i, const std::string& by, Duration sent) {
+    noded::Agent* const agent = nodes_[i]->agent();
+    if (agent == nullptr) return;
+    const Duration up = nodes_[i]->up();
+    if (options_.mutation == Mutation::kRefusalsAreContact) agent->controller_answered(sent);
+    agent->peer_refused(by, sent, up);
+  }
+
+  /// The agent ends in order and says goodbye.
+  void stop_agent(std::size_t i) {
+    if (nodes_[i]->agent() == nullptr) return;
+    const auto peers = nodes_[i]->agent()->peers();
+    if (!nodes_[i]->stop_agent()) return;
+    for (const ProbePeer& peer : peers) {
+      const std::size_t to = index_of(peer.node);
+      if (!is_reachable(i) || !is_reachable(to) || random_.chance(20)) continue;
+      events_.after(random_.delay(0, 50), [this, i, to, sent = nodes_[to]->up()] {
+        noded::Agent* const agent = nodes_[to]->agent();
+        if (agent == nullptr || !is_reachable(i) || !is_reachable(to)) return;
+        const Duration probed = sent - std::min(sent, Duration{std::chrono::seconds{1}});
+        agent->peer_left(nodes_[i]->name(), probed, nodes_[to]->up());
+      });
+    }
+  }
+
+  /// Milliseconds until an agent that died is started again: dead for long and unreachable at once
+  /// is what fence programs are for.
+  std::uint64_t back_within(std::size_t i) const { return is_reachable(i) ? 10'000 : 4'000; }
 
   void beat(std::size_t i) {
     if (!links_[i].up || !random_.chance(500)) return;
@@ -328,11 +361,9 @@ class World {
   void plan_troubles() {
     const Trouble& trouble = options_.trouble;
     repeat(trouble.controller_crash, [this] { crash_controller(); });
-    repeat(trouble.agent_crash, [this] {
-      // Dead and unreachable at once is what fence programs are for.
-      const std::size_t i = any_node();
-      if (is_reachable(i)) restart_agent(i, [](FakeNode& n) { n.crash_agent(); });
-    });
+    repeat(trouble.agent_crash,
+           [this] { restart_agent(any_node(), [](FakeNode& n) { n.crash_agent(); }); });
+    repeat(trouble.agent_stop, [this] { stop_agent(any_node()); });
     repeat(trouble.isolation, [this] { isolate(any_node()); });
     repeat(trouble.power_loss, [this] { lose_power(any_node()); });
     repeat(trouble.node_reboot,
@@ -363,10 +394,11 @@ class World {
 
   void isolate(std::size_t i) {
     Link& link = links_[i];
-    if (!is_reachable(i) || nodes_[i]->agent() == nullptr || lately_started_.contains(i)) return;
+    if (!is_reachable(i) || nodes_[i]->agent() == nullptr) return;
     drop_link(i);
     link.cut = true;
     link.isolated = true;
+    link.refuses = random_.chance(300);
     nodes_[i]->faults.crash_between_effects = 0;
     truth_.unreachable(nodes_[i]->name());
     events_.after(random_.delay(1000, random_.chance(300) ? 20'000 : 150'000), [this, i] {
@@ -395,16 +427,11 @@ class World {
 
   void restart_agent(std::size_t i, const std::function<void(FakeNode&)>& how) {
     how(*nodes_[i]);
-    events_.after(random_.delay(100, 10'000), [this, i] { start_agent(i); });
+    events_.after(random_.delay(100, back_within(i)), [this, i] { start_agent(i); });
   }
 
   void start_agent(std::size_t i) {
     if (links_[i].off) return;
-    if (nodes_[i]->agent() == nullptr) {
-      // Its lease begins anew: losing the network now would be the double fault.
-      lately_started_.insert(i);
-      events_.after(std::chrono::seconds{5}, [this, i] { lately_started_.erase(i); });
-    }
     nodes_[i]->start_agent();
     connect_later(i);
   }
@@ -457,7 +484,6 @@ class World {
   Clients clients_;
   std::vector<std::unique_ptr<FakeNode>> nodes_;
   std::vector<Link> links_;
-  std::set<std::size_t> lately_started_;
   std::map<AttemptKey, Gang> gangs_;
   std::uint64_t last_session_ = 0;
   std::uint64_t steps_ = 0;

@@ -22,7 +22,8 @@ struct Trouble {
   Duration rank_kill{std::chrono::seconds{15}};
   Duration step_daemon_kill{std::chrono::seconds{30}};
   Duration node_reboot{std::chrono::seconds{60}};
-  Duration isolation{std::chrono::seconds{60}};  // a node hears nobody, and nobody hears it
+  Duration isolation{std::chrono::seconds{60}};   // a node hears nobody, and nobody hears it
+  Duration agent_stop{std::chrono::seconds{60}};  // in order, with goodbye to its peers
   Duration power_loss{std::chrono::seconds{90}};
   Duration cut_and_cancel{std::chrono::minutes{3}};
   Duration operator_order{std::chrono::seconds{30}};  // drains and resumes of nodes
@@ -38,6 +39,8 @@ enum class Mutation : std::uint8_t {
   kDropStrays,           // attempts that were given up are not ended when their node comes back
   kNoSelfFencing,        // agents that hear nobody go on
   kGiveUpTooSoon,        // silent nodes are given up before they have ended their attempts
+  kLeaseBeginsAnew,      // a new agent process does not know when the earlier one heard somebody
+  kRefusalsAreContact,   // probes that a firewall refuses renew the lease
 };
 
 struct WorldOptions {

@@ -135,7 +135,7 @@ void put(const PeerSeen& message, v1::AgentMessage& out) {
 }
 
 Result<FromAgent> get_seen(const v1::PeerSeen& in) {
-  if (in.state() > static_cast<std::uint32_t>(PeerState::kNotWatched) || in.silent_for_ms() < 0) {
+  if (in.state() > static_cast<std::uint32_t>(PeerState::kNotHeard) || in.silent_for_ms() < 0) {
     return broken(fmt::format("'seen' of node {} has state {} for {} ms", in.node(), in.state(),
                               in.silent_for_ms()));
   }

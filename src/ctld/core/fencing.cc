@@ -110,7 +110,8 @@ void ControllerState::peer_seen(NodeId by, const PeerSeen& seen, Time now) {
   // The answer was on its way for a while, so this is rather too late than too early.
   const Time heard = now - std::min(seen.silent_for, now - Time{});
   if (seen.state != PeerState::kSilent) {
-    if (seen.state != PeerState::kNotWatched) on.heard = std::max(on.heard, heard);
+    const bool was_heard = seen.state == PeerState::kAlive || seen.state == PeerState::kNoAgent;
+    if (was_heard) on.heard = std::max(on.heard, heard);
     return on.inquiry.reset();
   }
   inquiry.heard = std::max(inquiry.heard, heard);

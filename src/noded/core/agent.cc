@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace artel::noded {
@@ -19,7 +20,8 @@ bool same_task(const AttemptKey& a, const AttemptKey& b) {
 }  // namespace
 
 Agent::Agent(AgentConfig config, std::vector<AttemptRecord> records, Time now)
-    : config_(std::move(config)), contacts_(config_.peers, config_.up) {
+    : config_(std::move(config)),
+      contacts_(config_.peers, config_.inventory.boot_id, config_.kept, config_.up) {
   static_cast<void>(now);
   for (AttemptRecord& record : records) {
     const AttemptKey key = record.spec.key;
@@ -79,8 +81,22 @@ void Agent::watch(const WatchPeers& message, Duration up) {
   send(PeersWatched{contacts_.names()});
 }
 
+bool Agent::holds_any() const {
+  return std::ranges::any_of(
+      held_, [](const auto& entry) { return entry.second.record.phase != NodePhase::kEnded; });
+}
+
+KeptContacts Agent::leave(Duration up) {
+  contacts_.leave();
+  return contacts_.keep(up);
+}
+
 // The controller may have given this node up and may run the next attempts elsewhere soon.
 void Agent::tick(Duration up) {
+  if (contacts_.has_news() || (holds_any() && !contacts_.peers().empty())) {
+    effects_.contacts = SaveContacts{contacts_.keep(up)};
+    contacts_.kept();
+  }
   if (!contacts_.lapsed(up)) return;
   for (auto& [key, held] : held_) {
     if (held.record.phase >= NodePhase::kEnding || held.sweeping_for) continue;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ namespace artel::noded {
 struct AgentConfig {
   std::string node;
   Inventory inventory;
-  std::vector<ProbePeer> peers = {};  // as kept by an earlier agent process
-  Duration up{};                      // time since boot, sleep included
+  std::vector<ProbePeer> peers = {};      // as kept by an earlier agent process
+  std::optional<KeptContacts> kept = {};  // the same
+  Duration up{};                          // time since boot, sleep included
 };
 
 class Agent {
@@ -51,10 +53,15 @@ class Agent {
   void peer_refused(const std::string& node, Duration sent, Duration up) {
     contacts_.peer_refused(node, sent, up);
   }
+  void peer_left(const std::string& node, Duration sent, Duration up) {
+    contacts_.peer_left(node, sent, up);
+  }
   /// False: not a probe peer, so it gets no answer.
   bool peer_probed(const std::string& node, Duration up) { return contacts_.peer_probed(node, up); }
   /// At least once a second.
   void tick(Duration up);
+  /// The agent was told to end. Once the result is on the disk, goodbye may be said to the peers.
+  KeptContacts leave(Duration up);
 
   // Step daemons.
   void step_status(const FromStep& status, Time now);
@@ -82,6 +89,7 @@ class Agent {
   void end(const EndAttempt& message, Time now);
   void forget(const AttemptKey& key);
   void watch(const WatchPeers& message, Duration up);
+  [[nodiscard]] bool holds_any() const;
   [[nodiscard]] std::optional<std::string> refusal(const AttemptKey& key) const;
   void finish(Held& held, NodeEnd end, bool refused);
   void report(const Held& held);

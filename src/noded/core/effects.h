@@ -7,6 +7,7 @@
 
 #include "model/agent_protocol.h"
 #include "model/step_protocol.h"
+#include "noded/core/contacts.h"
 
 namespace artel::noded {
 
@@ -52,9 +53,15 @@ struct SavePeers {
   std::vector<ProbePeer> peers;
 };
 
+/// Keep it so that it survives the end of this process.
+struct SaveContacts {
+  KeptContacts contacts;
+};
+
 struct Effects {
   std::vector<SaveRecord> saves;
   std::optional<SavePeers> peers;
+  std::optional<SaveContacts> contacts;
   std::vector<SpawnStep> spawns;
   std::vector<AdoptStep> adopts;
   std::vector<SendStep> step_sends;

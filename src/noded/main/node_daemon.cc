@@ -80,9 +80,12 @@ NodeDaemon::NodeDaemon(boost::asio::io_context& loop, NodeSetup setup, RecordSto
       probe_loop_(1),
       prober_(probe_loop_, setup_.node.name, {.seal = rpc::seal, .up = rpc::time_since_boot},
               probe_events()),
+      contact_writer_(setup_.state,
+                      [](const Error& error) { spdlog::error("last contacts: {}", error.text); }),
       agent_({.node = setup_.node.name,
               .inventory = announced(),
               .peers = setup_.peers,
+              .kept = setup_.kept,
               .up = rpc::time_since_boot()},
              records, now()),
       signals_(loop, SIGTERM, SIGINT),
@@ -105,7 +108,16 @@ Result<> NodeDaemon::run(const std::function<void()>& ready) {
   probe_loop_.stop();
   probe_thread_.join();
   controller_.stop();
+  contact_writer_.stop();
+  say_goodbye();
   return outcome_;
+}
+
+// Who is told relies on us to call nobody silent before we are heard again, so first it is kept.
+void NodeDaemon::say_goodbye() {
+  const auto saved = save_contacts(setup_.state, agent_.leave(rpc::time_since_boot()), true);
+  if (!saved) return spdlog::error("last contacts: {}; no goodbye is said", saved.error().text);
+  prober_.leave();
 }
 
 template <typename Call>
@@ -133,6 +145,7 @@ void NodeDaemon::carry_out(Effects effects) {
   for (const SendStep& send : effects.step_sends) daemons_.send(send.key, send.message);
   for (const SweepProcesses& sweep : effects.sweeps) sweeper_.sweep(sweep.key);
   for (const DropRecord& record : effects.drops) drop(record.key);
+  if (effects.contacts) contact_writer_.post(std::move(effects.contacts->contacts));
   const bool are_kept = !effects.peers || save(*effects.peers);
   if (effects.peers) watch(effects.peers->peers);
   for (const FromAgent& message : effects.controller_sends) {
@@ -161,6 +174,12 @@ Prober::Events NodeDaemon::probe_events() {
               [this](const std::string& node, Duration sent) {
                 boost::asio::post(loop_, [this, node, sent, up = rpc::time_since_boot()] {
                   agent_.peer_refused(node, sent, up);
+                });
+              },
+          .left =
+              [this](const std::string& node, Duration sent) {
+                boost::asio::post(loop_, [this, node, sent, up = rpc::time_since_boot()] {
+                  agent_.peer_left(node, sent, up);
                 });
               }};
 }

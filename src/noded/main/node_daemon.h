@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -20,6 +21,7 @@
 #include "noded/core/agent.h"
 #include "noded/main/controller_link.h"
 #include "noded/main/step_daemons.h"
+#include "noded/os/contact_file.h"
 #include "noded/os/prober.h"
 #include "noded/os/record_store.h"
 #include "noded/os/spawner.h"
@@ -34,8 +36,9 @@ struct NodeSetup {
   Inventory inventory;
   std::filesystem::path state;  // absolute; locked by the caller
   rpc::AgentStreamOptions stream;
-  std::vector<ProbePeer> peers;  // as kept by an earlier agent process
-  std::uint16_t probe_port{};    // 0: any
+  std::vector<ProbePeer> peers;      // as kept by an earlier agent process
+  std::optional<KeptContacts> kept;  // the same
+  std::uint16_t probe_port{};        // 0: any
 };
 
 class NodeDaemon {
@@ -65,6 +68,7 @@ class NodeDaemon {
   void tick();
   void schedule_tick();
   void retry_saves();
+  void say_goodbye();
   void clean();
   void wait_for_signal();
 
@@ -78,6 +82,7 @@ class NodeDaemon {
   boost::asio::io_context probe_loop_;  // its thread goes on while the disk blocks the main one
   Prober prober_;
   std::jthread probe_thread_;
+  ContactWriter contact_writer_;
   Agent agent_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;

@@ -109,6 +109,9 @@ Result<> run_agent(const AgentOptions& options, SpawnServer helper) {
   // Until the controller has given new ones, a node that is cut off then would not stop by itself.
   if (!peers) spdlog::error("list of probe peers: {}; it begins without any", peers.error().text);
   if (peers) setup->peers = std::move(*peers);
+  auto kept = load_contacts(setup->state);
+  if (!kept) spdlog::error("{}; the agent's lease begins anew", kept.error().text);
+  if (kept) setup->kept = std::move(*kept);
   auto folder = StepFolder::open(setup->state);
   if (!folder) return fail(folder);
 

@@ -6,6 +6,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <deque>
+#include <optional>
 #include <utility>
 
 namespace artel::noded {
@@ -18,6 +19,7 @@ constexpr std::size_t kTimeBytes = 8;
 constexpr std::size_t kHeadBytes = 3 + 1 + kTimeBytes + 1;
 constexpr char kProbe = 'p';
 constexpr char kAnswer = 'a';
+constexpr char kGoodbye = 'g';
 constexpr auto kEvery = std::chrono::seconds(1);
 /// Probes whose answer is still believed.
 constexpr std::size_t kOutstanding = 5;
@@ -59,6 +61,12 @@ struct Prober::Peer {
   bool is_gone = false;
   Buffer buffer{};
   std::deque<Duration> outstanding;
+  std::deque<Duration> recent;  // with those that were answered: a goodbye may follow
+  struct Asked {
+    Duration sent;  // by the peer's clock
+    Udp::endpoint from;
+  };
+  std::optional<Asked> asked;  // its last probe
 };
 
 Prober::Prober(boost::asio::io_context& loop, std::string node, Means means, Events events)
@@ -119,8 +127,19 @@ void Prober::probe() {
     const Duration sent = means_.up();
     peer->outstanding.push_back(sent);
     if (peer->outstanding.size() > kOutstanding) peer->outstanding.pop_front();
+    peer->recent.push_back(sent);
+    if (peer->recent.size() > kOutstanding) peer->recent.pop_front();
     boost::system::error_code ignored;  // a refusal that came late; the next receive tells it
-    peer->socket.send(boost::asio::buffer(write({false, sent, node_}, *peer)), 0, ignored);
+    peer->socket.send(boost::asio::buffer(write({kProbe, sent, node_}, *peer)), 0, ignored);
+  }
+}
+
+void Prober::leave() {
+  for (const auto& [name, peer] : peers_) {
+    if (!peer->asked || !socket_.is_open()) continue;
+    const std::string bytes = write({kGoodbye, peer->asked->sent, node_}, *peer);
+    boost::system::error_code ignored;  // the peer then takes us for crashed
+    socket_.send_to(boost::asio::buffer(bytes), peer->asked->from, 0, ignored);
   }
 }
 
@@ -135,7 +154,7 @@ void Prober::start() {
 
 std::string Prober::write(const Datagram& datagram, const Peer& to) const {
   std::string out(kMagic);
-  out.push_back(datagram.is_answer ? kAnswer : kProbe);
+  out.push_back(datagram.kind);
   out += time_bytes(datagram.sent);
   const std::string name = node_.substr(0, kLongestName);
   out.push_back(static_cast<char>(static_cast<unsigned char>(name.size())));
@@ -148,9 +167,8 @@ std::shared_ptr<Prober::Peer> Prober::read(std::string_view bytes, Datagram& out
   if (bytes.size() < kHeadBytes + kSealBytes || !bytes.starts_with(kMagic)) return nullptr;
   const std::size_t length = static_cast<unsigned char>(bytes[kHeadBytes - 1]);
   if (bytes.size() != kHeadBytes + length + kSealBytes) return nullptr;
-  const char kind = bytes[kMagic.size()];
-  if (kind != kProbe && kind != kAnswer) return nullptr;
-  out.is_answer = kind == kAnswer;
+  out.kind = bytes[kMagic.size()];
+  if (out.kind != kProbe && out.kind != kAnswer && out.kind != kGoodbye) return nullptr;
   out.sent = read_time(bytes.substr(kMagic.size() + 1));
   out.from = std::string(bytes.substr(kHeadBytes, length));
   const auto peer = peers_.find(out.from);
@@ -172,9 +190,10 @@ void Prober::listen() {
 void Prober::heard(std::size_t size) {
   Datagram datagram;
   const auto peer = read({buffer_.data(), size}, datagram);
-  if (!peer || datagram.is_answer || !events_.probed(datagram.from)) return;
+  if (!peer || datagram.kind != kProbe || !events_.probed(datagram.from)) return;
+  peer->asked = {datagram.sent, sender_};
   boost::system::error_code ignored;  // the next probe will be answered
-  socket_.send_to(boost::asio::buffer(write({true, datagram.sent, node_}, *peer)), sender_, 0,
+  socket_.send_to(boost::asio::buffer(write({kAnswer, datagram.sent, node_}, *peer)), sender_, 0,
                   ignored);
 }
 
@@ -217,7 +236,12 @@ void Prober::received(const std::shared_ptr<Peer>& peer, const boost::system::er
     return;
   }
   Datagram datagram;
-  if (read({peer->buffer.data(), size}, datagram) != peer || !datagram.is_answer) return;
+  if (read({peer->buffer.data(), size}, datagram) != peer || datagram.kind == kProbe) return;
+  if (datagram.kind == kGoodbye) {
+    if (std::ranges::find(peer->recent, datagram.sent) != peer->recent.end())
+      events_.left(peer->peer.node, datagram.sent);
+    return;
+  }
   auto& open = peer->outstanding;
   const auto sent = std::ranges::find(open, datagram.sent);
   if (sent == open.end()) return;

@@ -3,7 +3,8 @@
 // A probe is answered by the peer's agent; where no agent listens, the peer's machine says so,
 // which is heard as well. What is concluded from it is the core's matter (noded/core/contacts.h).
 // An answer counts only for a probe that this process sent a few seconds ago, so old ones may be
-// repeated by anybody to no effect. Thread: the loop's.
+// repeated by anybody to no effect. An agent that ends says goodbye, which is another answer to the
+// last probe of each peer. Thread: the loop's.
 #pragma once
 
 #include <array>
@@ -33,6 +34,8 @@ class Prober {
     std::function<void(const std::string& node, Duration sent)> answered;
     /// The node's machine has said that nobody listens there.
     std::function<void(const std::string& node, Duration sent)> refused;
+    /// The node's agent ends; it answers what was sent at this time.
+    std::function<void(const std::string& node, Duration sent)> left;
   };
   struct Means {
     std::function<std::string(std::string_view key, std::string_view bytes)> seal;  // 32 bytes
@@ -50,6 +53,8 @@ class Prober {
   void watch(const std::vector<ProbePeer>& peers);
   /// One probe to each peer.
   void probe();
+  /// Goodbye to all peers that have probed this node lately; nothing else is sent after it.
+  void leave();
   /// probe() every second for as long as the loop runs.
   void start();
 
@@ -59,7 +64,7 @@ class Prober {
   using Buffer = std::array<char, 512>;
 
   struct Datagram {
-    bool is_answer{};
+    char kind{};
     Duration sent{};
     std::string from;
   };

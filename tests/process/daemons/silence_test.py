@@ -10,6 +10,7 @@ from processes import wait_for
 
 SILENCE = 4
 TOLERANCE = 2
+LEASE = 20
 
 
 class SilenceTest(case.BedCase):
@@ -75,6 +76,23 @@ class SilenceTest(case.BedCase):
                          ("NODE_FAIL", "step-lost", node))
         self.assertFalse(processes.with_environment(ARTEL_CLUSTER=self.bed.cluster, ARTEL_ATTEMPT_KEY=f"{job}.0.1"))
         self.assertGreaterEqual(second["allocated_ms"], first["ended_ms"])
+
+    def test_a_new_agent_goes_on_with_the_lease_of_the_earlier_one(self):
+        job = self.bed.submit("-N", "1", "-w", self.bed.nodes[0], "-t", "5m", "--", "/bin/sleep", "300")
+        self.bed.wait_state(job, {"RUNNING"})
+        contacts = self.bed.folder / "node" / self.bed.nodes[0] / "contacts"
+        wait_for(contacts.exists, 10, "the last contact is kept")
+        agent, peer = (self.bed.agents[node] for node in self.bed.nodes)
+        os.kill(peer.pid, signal.SIGSTOP)
+        self.silence()
+        cut = time.monotonic()
+        wait_for(lambda: time.monotonic() - cut > LEASE / 2, LEASE, "half of the lease is over")
+        agent.kill()
+        agent.start()
+        wait_for(lambda: not self.bed.processes_of(job), 2 * LEASE, "the node ends the job by itself")
+        self.assertLess(time.monotonic() - cut, LEASE + TOLERANCE * 2)
+        os.kill(peer.pid, signal.SIGCONT)
+        self.resume()
 
     def test_a_step_daemon_that_dies_ends_the_gang_and_leaves_nothing(self):
         job = self.sleeper(300, "-t", "5m")

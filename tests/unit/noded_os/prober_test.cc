@@ -34,13 +34,16 @@ struct Side {
                 .answered = [this](const std::string& by,
                                    Duration sent) { answered.emplace_back(by, sent); },
                 .refused = [this](const std::string& by,
-                                  Duration sent) { refused.emplace_back(by, sent); }}) {}
+                                  Duration sent) { refused.emplace_back(by, sent); },
+                .left = [this](const std::string& by,
+                               Duration sent) { left.emplace_back(by, sent); }}) {}
 
   Duration up{1000};
   bool answers = true;
   std::vector<std::string> probed;
   std::vector<std::pair<std::string, Duration>> answered;
   std::vector<std::pair<std::string, Duration>> refused;
+  std::vector<std::pair<std::string, Duration>> left;
   Prober prober;
 };
 
@@ -118,4 +121,23 @@ TEST_CASE("a machine on which no agent listens says so") {
   REQUIRE(run_until(loop, [&] { return !a.refused.empty(); }));
   CHECK(a.refused[0] == std::pair<std::string, Duration>("b", 1000));
   CHECK(a.answered.empty());
+}
+
+TEST_CASE("an agent that ends says goodbye to those that have probed it") {
+  boost::asio::io_context loop;
+  Side a(loop, "a");
+  Side b(loop, "b");
+  const auto port_a = a.prober.open(0);
+  const auto port_b = b.prober.open(0);
+  REQUIRE(port_a);
+  REQUIRE(port_b);
+  a.prober.watch({peer("b", *port_b)});
+  b.prober.watch({peer("a", *port_a)});
+  b.prober.leave();  // nobody has asked: goodbye would prove nothing
+  probe(loop, a);
+  REQUIRE(run_until(loop, [&] { return !a.answered.empty(); }));
+  CHECK(a.left.empty());
+  b.prober.leave();
+  REQUIRE(run_until(loop, [&] { return !a.left.empty(); }));
+  CHECK(a.left[0] == std::pair<std::string, Duration>("b", 1000));
 }
