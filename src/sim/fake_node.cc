@@ -21,12 +21,14 @@ constexpr std::int64_t kMostDrift = 500;
 
 }  // namespace
 
-FakeNode::FakeNode(NodeConfig config, Events& events, Random& random, Truth& truth, NodeHooks hooks)
+FakeNode::FakeNode(NodeConfig config, Events& events, Random& random, Truth& truth, NodeHooks hooks,
+                   Mutation mutation)
     : config_(std::move(config)),
       events_(events),
       random_(random),
       truth_(truth),
       hooks_(std::move(hooks)),
+      mutation_(mutation),
       drift_ppm_(static_cast<std::int64_t>(random.between(0, 2 * kMostDrift)) - kMostDrift) {}
 
 Duration FakeNode::up() const {
@@ -53,13 +55,14 @@ void FakeNode::start_agent() {
   agent_ = std::make_unique<noded::Agent>(
       noded::AgentConfig{config_.name, inventory, peers_, keeps_contacts ? kept_ : std::nullopt,
                          up()},
-      std::move(records), events_.now());
+      std::move(records), wall());
   run_effects();
 }
 
 void FakeNode::crash_agent() {
   if (!agent_) return;
   agent_.reset();
+  if (mutation_ == Mutation::kForgetRecords) disk_.clear();
   hooks_.agent_crashed();
 }
 
@@ -82,11 +85,46 @@ void FakeNode::reboot() {
   for (auto& [key, record] : disk_) {
     if (record.phase == NodePhase::kEnded) continue;
     record.phase = NodePhase::kEnded;
-    record.end = NodeEnd{.ended = events_.now(),
+    record.end = NodeEnd{.ended = wall(),
                          .cause = node_cause(Actor::kNode, CauseCode::kNodeLost, config_.name,
                                              config_.name + " was rebooted"),
                          .is_origin = true};
   }
+}
+
+void FakeNode::lose_power() {
+  crash_agent();
+  for (auto& [key, record] : unsynced_) {
+    if (!random_.chance(500)) continue;
+    disk_.erase(key);
+    if (record) disk_.emplace(key, std::move(*record));
+  }
+  unsynced_.clear();
+  reboot();
+}
+
+/// False: the agent has crashed in the middle of it.
+bool FakeNode::save(const noded::Effects& effects) {
+  for (const auto& [record, sync] : effects.saves) {
+    if (random_.chance(faults.crash_while_saving)) {
+      crash_agent();
+      return false;
+    }
+    const AttemptKey& key = record.spec.key;
+    const auto before = disk_.find(key);
+    if (sync) {
+      unsynced_.erase(key);
+    } else {
+      unsynced_.try_emplace(key,
+                            before == disk_.end() ? std::nullopt : std::optional(before->second));
+    }
+    disk_[key] = record;
+    if (record.end && record.end->cause.code == CauseCode::kExit &&
+        record.end->cause.exit_code == 0) {
+      hooks_.recorded_well(record.spec);
+    }
+  }
+  return true;
 }
 
 void FakeNode::run_effects() {
@@ -99,21 +137,17 @@ void FakeNode::run_effects() {
   };
   if (effects.peers) peers_ = std::move(effects.peers->peers);
   if (effects.contacts) kept_ = std::move(effects.contacts->contacts);
-  for (const auto& save : effects.saves) {
-    const noded::AttemptRecord& record = save.record;
-    disk_[record.spec.key] = record;
-    if (record.end && record.end->cause.code == CauseCode::kExit &&
-        record.end->cause.exit_code == 0) {
-      hooks_.recorded_well(record.spec);
-    }
-  }
+  if (!save(effects)) return;
   if (crashes()) return;
   for (const auto& spawned : effects.spawns) spawn(spawned.spec);
   for (const auto& adopted : effects.adopts) adopt(adopted.key);
   if (!effects.step_sends.empty() && crashes()) return;
   for (const auto& sent : effects.step_sends) receive(sent.key, sent.message);
   for (const auto& swept : effects.sweeps) sweep(swept.key);
-  for (const auto& dropped : effects.drops) disk_.erase(dropped.key);
+  for (const auto& dropped : effects.drops) {
+    if (const auto record = disk_.extract(dropped.key))
+      unsynced_.try_emplace(dropped.key, record.mapped());
+  }
   for (const auto& message : effects.controller_sends) hooks_.to_controller(message);
 }
 
@@ -125,12 +159,13 @@ FakeNode::StepPtr FakeNode::find(const AttemptKey& key) {
 void FakeNode::tell_status(const StepPtr& step) {
   events_.after(random_.delay(0, 2), [this, step, life = life_] {
     if (!agent_ || life != life_ || !step->daemon) return;
-    agent_->step_status(step->status, events_.now());
+    agent_->step_status(step->status, wall());
     run_effects();
   });
 }
 
 void FakeNode::spawn(const LaunchSpec& spec) {
+  if (random_.chance(faults.fail_to_spawn)) return lose_step(spec.key, "no process could be made");
   auto step = std::make_shared<FakeStep>();
   step->spec = spec;
   step->status.key = spec.key;
@@ -157,7 +192,8 @@ void FakeNode::receive(const AttemptKey& key, const ToStep& message) {
   if (!step || !step->daemon) return;
   std::visit(Overload{[](const StepPrepare&) {}, [&](const StepStart&) { start_ranks(step); },
                       [&](const StepStop& stop) {
-                        const auto most = stop.immediately ? 20U : 3000U;
+                        const bool hangs = random_.chance(faults.hang_at_end);
+                        const auto most = hangs ? 200'000U : stop.immediately ? 20U : 3000U;
                         events_.after(random_.delay(1, most), [this, step, cause = stop.cause] {
                           end_step(step, cause, false, step->status.phase == NodePhase::kPreparing);
                         });
@@ -175,7 +211,7 @@ void FakeNode::receive(const AttemptKey& key, const ToStep& message) {
 void FakeNode::start_ranks(const StepPtr& step) {
   if (step->status.phase != NodePhase::kReady) return;
   step->status.phase = NodePhase::kRunning;
-  step->status.started = events_.now();
+  step->status.started = wall();
   step->ranks = true;
   truth_.ranks_started(step->spec);
   tell_status(step);
@@ -216,7 +252,7 @@ void FakeNode::end_step(const StepPtr& step, Cause cause, bool is_origin, bool r
   step->status.phase = NodePhase::kEnded;
   step->status.refused = refused;
   step->status.end = NodeEnd{.started = step->status.started.value_or(Time{}),
-                             .ended = events_.now(),
+                             .ended = wall(),
                              .cause = std::move(cause),
                              .is_origin = is_origin};
   tell_status(step);
@@ -251,7 +287,7 @@ void FakeNode::kill_step_daemon() {
 void FakeNode::lose_step(const AttemptKey& key, const std::string& why) {
   events_.after(random_.delay(0, 2), [this, key, why, life = life_] {
     if (!agent_ || life != life_) return;
-    agent_->step_lost(key, why, events_.now());
+    agent_->step_lost(key, why, wall());
     run_effects();
   });
 }
@@ -265,10 +301,11 @@ void FakeNode::adopt(const AttemptKey& key) {
 void FakeNode::sweep(const AttemptKey& key) {
   events_.after(random_.delay(10, 500), [this, key, life = life_] {
     const StepPtr step = find(key);
-    if (step && std::exchange(step->ranks, false)) truth_.ranks_gone(step->spec);
+    if (mutation_ != Mutation::kSweepNothing && step && std::exchange(step->ranks, false))
+      truth_.ranks_gone(step->spec);
     if (!agent_ || life != life_) return;
     steps_.erase(key);
-    agent_->swept(key, events_.now());
+    agent_->swept(key, wall());
     run_effects();
   });
 }

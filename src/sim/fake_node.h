@@ -12,6 +12,7 @@
 #include "model/node.h"
 #include "noded/core/agent.h"
 #include "sim/events.h"
+#include "sim/mutation.h"
 #include "sim/random.h"
 #include "sim/truth.h"
 
@@ -22,6 +23,9 @@ struct NodeFaults {
   std::uint64_t refuse_prepare = 20;
   std::uint64_t hang_in_prepare = 5;
   std::uint64_t crash_between_effects = 2;
+  std::uint64_t crash_while_saving = 1;
+  std::uint64_t fail_to_spawn = 5;
+  std::uint64_t hang_at_end = 10;  // processes that do not go, for minutes
 };
 
 /// A step daemon and its ranks. The program is in argv: {"run", milliseconds, exit code}.
@@ -46,7 +50,8 @@ struct NodeHooks {
 
 class FakeNode {
  public:
-  FakeNode(NodeConfig config, Events& events, Random& random, Truth& truth, NodeHooks hooks);
+  FakeNode(NodeConfig config, Events& events, Random& random, Truth& truth, NodeHooks hooks,
+           Mutation mutation);
 
   NodeFaults faults;
   bool keeps_contacts = true;
@@ -55,6 +60,9 @@ class FakeNode {
   [[nodiscard]] noded::Agent* agent() { return agent_.get(); }
   /// The node's own clock: time since boot, drift included.
   [[nodiscard]] Duration up() const;
+  /// Its wall clock, which may be wrong and jump.
+  [[nodiscard]] Time wall() const { return events_.now() + clock_offset_; }
+  void set_clock(Duration offset) { clock_offset_ = offset; }
   /// Once a second.
   void tick();
   void start_agent();
@@ -62,6 +70,8 @@ class FakeNode {
   /// The agent is told to end. True: it says goodbye to its peers.
   bool stop_agent();
   void reboot();
+  /// As reboot(), and what was not synced to the disk may be lost.
+  void lose_power();
   /// Applies what the agent core wants done.
   void run_effects();
 
@@ -82,6 +92,7 @@ class FakeNode {
   void tell_status(const StepPtr& step);
   void lose_step(const AttemptKey& key, const std::string& why);
   void adopt(const AttemptKey& key);
+  bool save(const noded::Effects& effects);
   void sweep(const AttemptKey& key);
   StepPtr find(const AttemptKey& key);
   StepPtr any_running();
@@ -91,6 +102,8 @@ class FakeNode {
   Random& random_;
   Truth& truth_;
   NodeHooks hooks_;
+  Mutation mutation_;
+  Duration clock_offset_{};
   std::int64_t drift_ppm_;
   std::vector<ProbePeer> peers_;             // on its disk
   std::optional<noded::KeptContacts> kept_;  // the same
@@ -98,6 +111,8 @@ class FakeNode {
   std::uint64_t life_ = 0;  // of the agent; events for an earlier one are void
   std::unique_ptr<noded::Agent> agent_;
   std::map<AttemptKey, noded::AttemptRecord> disk_;
+  /// As the disk would be after a loss of power: where that is not the same.
+  std::map<AttemptKey, std::optional<noded::AttemptRecord>> unsynced_;
   std::map<AttemptKey, StepPtr> steps_;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/model_store.h"
 
+#include <algorithm>
 #include <memory>
 #include <variant>
 
@@ -21,7 +22,8 @@ Result<ctld::StoredState> ModelStore::load() {
                         .last_job = jobs_.empty() ? JobId{} : jobs_.rbegin()->first,
                         .jobs = {},
                         .nodes = {},
-                        .tokens = {}};
+                        .tokens = {},
+                        .latest = latest_};
   for (const auto& [id, job] : jobs_) {
     if (!job.spec->client_token.empty()) {
       out.tokens.push_back({job.spec->owner.uid, job.spec->client_token, id, job.submitted_at});
@@ -47,16 +49,16 @@ Result<ctld::StoredState> ModelStore::load() {
 
 Result<> ModelStore::commit(const std::vector<ctld::StoreWrite>& rows) {
   for (const ctld::StoreWrite& row : rows) {
-    std::visit(
-        Overload{[&](const ctld::JobRow& r) { jobs_[r.job.id] = r.job; },
-                 [&](const ctld::AttemptRow& r) { attempts_[r.attempt.key] = r.attempt; },
-                 [&](const ctld::NodeRow& r) { nodes_[r.name] = r; }, [&](const ctld::EventRow&) {},
-                 [&](const ctld::PastRow& r) { past_[{r.of, r.name}] = r; },
-                 [&](const ctld::ClaimRow& r) {
-                   claims_.erase(r.claim.job);
-                   if (!r.claim.shares.empty()) claims_.emplace(r.claim.job, r.claim);
-                 }},
-        row);
+    std::visit(Overload{[&](const ctld::JobRow& r) { jobs_[r.job.id] = r.job; },
+                        [&](const ctld::AttemptRow& r) { attempts_[r.attempt.key] = r.attempt; },
+                        [&](const ctld::NodeRow& r) { nodes_[r.name] = r; },
+                        [&](const ctld::EventRow& r) { latest_ = std::max(latest_, r.at); },
+                        [&](const ctld::PastRow& r) { past_[{r.of, r.name}] = r; },
+                        [&](const ctld::ClaimRow& r) {
+                          claims_.erase(r.claim.job);
+                          if (!r.claim.shares.empty()) claims_.emplace(r.claim.job, r.claim);
+                        }},
+               row);
   }
   return {};
 }

@@ -27,6 +27,7 @@ class ModelStore : public ctld::Store {
   std::map<std::pair<ctld::PastRow::Of, std::string>, ctld::PastRow> past_;
   std::map<JobId, sched::Claim> claims_;
   Incarnation incarnation_;
+  Time latest_;
 };
 
 }  // namespace artel::sim

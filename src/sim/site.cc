@@ -15,7 +15,26 @@ TeamConfig team(const std::string& name, std::int64_t guarantee) {
   return out;
 }
 
+TeamsConfig teams_of(std::int64_t guarantee, double weight, const QuotaAmounts& lend) {
+  TeamsConfig out;
+  out.cohorts = {{.name = "all", .parent = "", .terms = {}}};
+  out.teams = {team("a", guarantee), team("b", 8), team("c", 0)};
+  out.teams.front().terms.lend = lend;
+  out.teams.back().terms.weight = weight;
+  out.queues = {{.name = "train"},
+                {.name = "few", .max_jobs_per_user = 1},
+                {.name = "strict", .team = "a", .strict_fifo = true}};
+  return out;
+}
+
 }  // namespace
+
+TeamsConfig other_terms(Random& random) {
+  const std::int64_t guarantee = random.chance(500) ? 8 : 16;
+  const auto weight = static_cast<double>(random.between(1, 3));
+  return teams_of(guarantee, weight,
+                  random.chance(300) ? QuotaAmounts{{"h100", 4}} : QuotaAmounts{});
+}
 
 ctld::ControllerConfig world_site(std::uint32_t nodes) {
   ctld::ControllerConfig out{.cluster = "sim", .nodes = {}, .teams = {}, .policy = {}};
@@ -26,12 +45,7 @@ ctld::ControllerConfig world_site(std::uint32_t nodes) {
          .resources = {.cpus = 16, .memory = Bytes{64ULL << 30U}, .gpu_type = "h100", .gpus = 8},
          .simulated = true});
   }
-  out.teams.cohorts = {{.name = "all", .parent = "", .terms = {}}};
-  out.teams.teams = {team("a", 8), team("b", 8), team("c", 0)};
-  out.teams.teams.back().terms.weight = 2;
-  out.teams.queues = {{.name = "train"},
-                      {.name = "few", .max_jobs_per_user = 1},
-                      {.name = "strict", .team = "a", .strict_fifo = true}};
+  out.teams = teams_of(8, 2, {});
   out.policy.protect_priority = seconds{2};
   // Longer than any run in the end: runs that give way to each other for ever would be a cycle.
   out.policy.requeue_backoff = seconds{2};

@@ -13,6 +13,9 @@ namespace artel::sim {
 /// and strict order; evictions come soon and often.
 ctld::ControllerConfig world_site(std::uint32_t nodes);
 
+/// Others that the same jobs fit into.
+TeamsConfig other_terms(Random& random);
+
 /// Where the job belongs and what it is, so that it is always a good submission.
 void choose_line(JobSpec& spec, Random& random);
 

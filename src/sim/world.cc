@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "base/text.h"
@@ -13,6 +11,7 @@
 #include "sim/clients.h"
 #include "sim/controller_host.h"
 #include "sim/fake_node.h"
+#include "sim/gangs.h"
 #include "sim/site.h"
 
 namespace artel::sim {
@@ -25,19 +24,15 @@ struct Link {
   bool cut = false;       // the network does not let a new one through
   bool isolated = false;  // nor anything from or to other nodes
   bool refuses = false;   // while isolated, a firewall refuses what the node sends
+  bool mute = false;      // nothing that it sends arrives
+  bool deaf = false;      // nothing that is sent to it arrives
+  bool apart = false;     // with others that are so it is in contact, with nobody else
   bool off = false;
   bool lacks = false;  // a GPU is missing
   Time up_since;
   SessionId session;
   Time to_controller;  // arrival of the last message sent
   Time to_agent;
-};
-
-/// The gangs' own wire between step daemons, as far as ends are concerned.
-struct Gang {
-  std::set<std::string> done;
-  std::set<std::string> recorded;  // nodes with a good end on their disk
-  bool aborted = false;
 };
 
 class World {
@@ -48,10 +43,13 @@ class World {
         controller_(config(), events_, random_,
                     {.send = [this](const ctld::AgentSend& send) { to_agent(send); },
                      .reply = [this](const ctld::Reply& reply) { clients_.answered(reply); },
-                     .broken = [this](const std::string& what) { truth_.report(what); }}),
-        clients_(options_, events_, random_, truth_, controller_) {
+                     .broken = [this](const std::string& what) { truth_.report(what); },
+                     .died = [this] { controller_died(); }},
+                    options.mutation),
+        clients_(options_, events_, random_, truth_, controller_),
+        gangs_(nodes_, events_, random_, truth_,
+               [this](const std::string& node) { return is_reachable(index_of(node)); }) {
     clients_.on_submit = [this] { crash_around_an_answer(); };
-    controller_.answer_before_commit = options.mutation == Mutation::kAnswerBeforeCommit;
     for (const NodeConfig& node : config().nodes) add_node(node);
   }
 
@@ -93,10 +91,12 @@ class World {
               events_.after(random_.delay(1'000, back_within(index)),
                             [this, index] { start_agent(index); });
             },
-        .local_done = [this, index](const LaunchSpec& spec) { local_done(index, spec); },
-        .recorded_well = [this, index](const LaunchSpec& spec) { recorded_well(index, spec); },
-        .abort = [this, index](const AttemptKey& key, const Cause& c) { abort(index, key, c); }};
-    nodes_.push_back(std::make_unique<FakeNode>(node, events_, random_, truth_, std::move(hooks)));
+        .local_done = [this, n = node.name](const auto& spec) { gangs_.local_done(n, spec); },
+        .recorded_well = [this, n = node.name](const auto& spec) { gangs_.recorded_well(n, spec); },
+        .abort = [this, n = node.name](const auto& key,
+                                       const auto& c) { gangs_.abort(n, key, c); }};
+    nodes_.push_back(std::make_unique<FakeNode>(node, events_, random_, truth_, std::move(hooks),
+                                                options_.mutation));
     nodes_.back()->keeps_contacts = options_.mutation != Mutation::kLeaseBeginsAnew;
     links_.emplace_back();
   }
@@ -153,9 +153,15 @@ class World {
     });
   }
 
+  /// Mostly some milliseconds, at times seconds.
+  Duration on_the_way() {
+    return !trouble_over_ && random_.chance(2) ? random_.delay(0, 5000) : random_.delay(0, 5);
+  }
+
   void deliver_to_controller(std::size_t i, std::function<void()> action) {
     Link& link = links_[i];
-    link.to_controller = std::max(link.to_controller, events_.now() + random_.delay(0, 5));
+    if (link.mute) return;
+    link.to_controller = std::max(link.to_controller, events_.now() + on_the_way());
     events_.after(link.to_controller - events_.now(),
                   [this, i, session = link.session, action = std::move(action)] {
                     if (links_[i].up && links_[i].session == session) action();
@@ -170,30 +176,47 @@ class World {
                   StartAttempt{ready->key, {}}});
       }
     }
-    deliver_to_controller(i, [this, message, session = links_[i].session] {
+    const auto arrive = [this, message, session = links_[i].session] {
       mix(message.index());
       controller_.step(
           [&](ctld::Controller& core, Time now) { core.agent_message(session, message, now); });
-    });
+    };
+    deliver_to_controller(i, arrive);
+    if (random_.chance(20)) deliver_to_controller(i, arrive);
+    // And some is still on its way when the session is over.
+    if (random_.chance(10)) events_.after(random_.delay(1'000, 30'000), arrive);
   }
 
   void to_agent(const ctld::AgentSend& send) {
     const std::size_t i = send.node.value;
     Link& link = links_[i];
+    if (const auto* prepare = std::get_if<Prepare>(&send.message)) clients_.prepared(prepare->spec);
     if (!link.up || link.session != send.session) return;
     if (options_.mutation == Mutation::kDropStrays &&
         std::holds_alternative<EndAttempt>(send.message) &&
         std::get<EndAttempt>(send.message).cause.actor == Actor::kSystem) {
       return;
     }
-    link.to_agent = std::max(link.to_agent, events_.now() + random_.delay(0, 5));
-    events_.after(link.to_agent - events_.now(), [this, i, send] {
-      noded::Agent* agent = nodes_[i]->agent();
-      if (!links_[i].up || links_[i].session != send.session || agent == nullptr) return;
-      mix(send.message.index());
-      agent->controller_message(send.message, events_.now(), nodes_[i]->up());
-      nodes_[i]->run_effects();
-    });
+    if (link.deaf) return;
+    link.to_agent = std::max(link.to_agent, events_.now() + on_the_way());
+    for (int times = random_.chance(20) ? 2 : 1; times > 0; --times) {
+      events_.after(link.to_agent - events_.now(), [this, i, send] { arrive_at_agent(i, send); });
+    }
+    if (options_.mutation == Mutation::kFreeAtOrder) pretend_end(i, send);
+  }
+
+  void arrive_at_agent(std::size_t i, const ctld::AgentSend& send) {
+    noded::Agent* agent = nodes_[i]->agent();
+    if (!links_[i].up || links_[i].session != send.session || agent == nullptr) return;
+    mix(send.message.index());
+    agent->controller_message(send.message, nodes_[i]->wall(), nodes_[i]->up());
+    nodes_[i]->run_effects();
+  }
+
+  void pretend_end(std::size_t i, const ctld::AgentSend& send) {
+    const auto* end = std::get_if<EndAttempt>(&send.message);
+    if (end == nullptr) return;
+    to_controller(i, AttemptEnded{end->key, {.ended = nodes_[i]->wall(), .cause = end->cause}});
   }
 
   // Both sides learn of it, each in its own time.
@@ -225,10 +248,22 @@ class World {
   void check_strays(std::size_t i) {
     const Time then = events_.now() - std::chrono::seconds{20};
     if (!links_[i].up || links_[i].up_since > then) return;
-    check_given_up(controller_.store(), truth_, nodes_[i]->name(), then);
+    check_given_up(controller_.store(), truth_, nodes_[i]->name(),
+                   then + (controller_.now() - events_.now()));
   }
 
-  bool is_reachable(std::size_t i) const { return !links_[i].isolated && !links_[i].off; }
+  /// By the controller, and by nodes on its side of a partition, in both directions.
+  bool is_reachable(std::size_t i) const {
+    const Link& link = links_[i];
+    return !link.isolated && !link.off && !link.apart && !link.mute && !link.deaf;
+  }
+
+  bool hears(std::size_t to, std::size_t from) const {
+    const Link& a = links_[from];
+    const Link& b = links_[to];
+    if (a.isolated || b.isolated || a.off || b.off || a.apart != b.apart) return false;
+    return !a.mute && !b.deaf;
+  }
 
   std::size_t index_of(const std::string& name) const {
     return static_cast<std::size_t>(
@@ -241,7 +276,7 @@ class World {
       const bool lost = random_.chance(20);
       const std::size_t to = index_of(peer.node);
       events_.after(random_.delay(0, 50), [this, i, to, lost, sent = nodes_[i]->up()] {
-        if (!lost && is_reachable(i) && is_reachable(to)) return probed(i, to, sent);
+        if (!lost && hears(to, i)) return probed(i, to, sent);
         if (links_[i].isolated && links_[i].refuses) refused(i, nodes_[to]->name(), sent);
       });
     }
@@ -253,7 +288,7 @@ class World {
     if (!is_refused && !agent->peer_probed(nodes_[from]->name(), nodes_[at]->up())) return;
     events_.after(random_.delay(0, 50), [this, from, at, sent, is_refused] {
       noded::Agent* const asker = nodes_[from]->agent();
-      if (asker == nullptr || !is_reachable(from) || !is_reachable(at)) return;
+      if (asker == nullptr || !hears(from, at)) return;
       const std::string& name = nodes_[at]->name();
       if (is_refused) return refused(from, name, sent);
       asker->peer_answered(name, sent, nodes_[from]->up());
@@ -295,39 +330,10 @@ class World {
       if (!controller_.up()) return;
       events_.after(random_.delay(0, 5), [this, i, sent, session] {
         noded::Agent* const agent = nodes_[i]->agent();
-        if (links_[i].up && links_[i].session == session && agent != nullptr)
+        if (links_[i].up && !links_[i].deaf && links_[i].session == session && agent != nullptr)
           agent->controller_answered(sent);
       });
     });
-  }
-
-  // Gangs
-  // --------------------------------------------------------------------------------
-
-  void local_done(std::size_t i, const LaunchSpec& spec) {
-    Gang& gang = gangs_[spec.key];
-    gang.done.insert(nodes_[i]->name());
-    if (gang.aborted || gang.done.size() < spec.nodes.size()) return;
-    const Cause well{.actor = Actor::kApplication, .code = CauseCode::kExit};
-    for (const auto& node : nodes_) node->gang_ends(spec.key, well, false);
-  }
-
-  void recorded_well(std::size_t i, const LaunchSpec& spec) {
-    Gang& gang = gangs_[spec.key];
-    gang.recorded.insert(nodes_[i]->name());
-    // A node that nobody can reach takes the news with it if it is given up.
-    const bool is_told = std::ranges::all_of(
-        spec.nodes, [this](const std::string& name) { return is_reachable(index_of(name)); });
-    if (gang.recorded.size() == spec.nodes.size() && is_told) truth_.finished(spec);
-  }
-
-  void abort(std::size_t origin, const AttemptKey& key, const Cause& cause) {
-    if (std::exchange(gangs_[key].aborted, true)) return;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      events_.after(random_.delay(0, 100), [this, i, key, cause, is_origin = i == origin] {
-        nodes_[i]->gang_ends(key, cause, is_origin);
-      });
-    }
   }
 
   // Trouble
@@ -346,6 +352,10 @@ class World {
   void crash_controller() {
     if (trouble_over_ || !controller_.up()) return;
     controller_.crash();
+    controller_died();
+  }
+
+  void controller_died() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) drop_link(i);
     events_.after(random_.delay(100, 10'000), [this] { controller_.start(); });
   }
@@ -365,6 +375,16 @@ class World {
            [this] { restart_agent(any_node(), [](FakeNode& n) { n.crash_agent(); }); });
     repeat(trouble.agent_stop, [this] { stop_agent(any_node()); });
     repeat(trouble.isolation, [this] { isolate(any_node()); });
+    repeat(trouble.one_way_cut, [this] { cut_one_way(any_node()); });
+    repeat(trouble.partition, [this] { part_some(); });
+    repeat(trouble.clock_jump, [this] {
+      nodes_[any_node()]->set_clock(random_.delay(0, 1'200'000) - std::chrono::minutes{10});
+    });
+    repeat(trouble.commit_failure, [this] { controller_.faults.fail_next_commit = true; });
+    repeat(trouble.low_disk, [this] { run_low_on_disk(); });
+    repeat(trouble.hold_or_release, [this] { clients_.hold_or_release(); });
+    repeat(trouble.cancel_storm, [this] { clients_.cancel_some(100); });
+    repeat(trouble.new_terms, [this] { controller_.change_terms(other_terms(random_)); });
     repeat(trouble.power_loss, [this] { lose_power(any_node()); });
     repeat(trouble.node_reboot,
            [this] { restart_agent(any_node(), [](FakeNode& n) { n.reboot(); }); });
@@ -400,7 +420,13 @@ class World {
     link.isolated = true;
     link.refuses = random_.chance(300);
     nodes_[i]->faults.crash_between_effects = 0;
+    nodes_[i]->faults.crash_while_saving = 0;
     truth_.unreachable(nodes_[i]->name());
+    // An agent that begins anew in the middle of it has not been alone for less long.
+    if (random_.chance(500)) {
+      events_.after(random_.delay(8'000, 18'000),
+                    [this, i] { restart_agent(i, [](FakeNode& n) { n.crash_agent(); }); });
+    }
     events_.after(random_.delay(1000, random_.chance(300) ? 20'000 : 150'000), [this, i] {
       links_[i].cut = false;
       links_[i].isolated = false;
@@ -408,10 +434,51 @@ class World {
     });
   }
 
+  /// TCP stalls in both directions before long, datagrams do not.
+  void cut_one_way(std::size_t i) {
+    Link& link = links_[i];
+    if (!is_reachable(i) || link.cut || nodes_[i]->agent() == nullptr) return;
+    (random_.chance(500) ? link.mute : link.deaf) = true;
+    const Duration stall = random_.delay(1'000, 20'000);
+    events_.after(stall, [this, i] { drop_link(i); });
+    truth_.unreachable(nodes_[i]->name());
+    events_.after(stall + random_.delay(100, 120'000), [this, i] {
+      links_[i].mute = false;
+      links_[i].deaf = false;
+    });
+  }
+
+  /// Some nodes keep each other only.
+  void part_some() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!random_.chance(500) || !is_reachable(i)) continue;
+      drop_link(i);
+      links_[i].apart = true;
+      nodes_[i]->faults.crash_between_effects = 0;
+      nodes_[i]->faults.crash_while_saving = 0;
+      truth_.unreachable(nodes_[i]->name());
+    }
+    events_.after(random_.delay(1'000, 150'000), [this] { join_all(); });
+  }
+
+  void join_all() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (std::exchange(links_[i].apart, false) && !trouble_over_) nodes_[i]->faults = {};
+    }
+  }
+
+  void run_low_on_disk() {
+    const auto pause = [this](bool paused) {
+      controller_.step([&](ctld::Controller& core, Time) { core.pause_starts(paused); });
+    };
+    pause(true);
+    events_.after(random_.delay(1'000, 60'000), [pause] { pause(false); });
+  }
+
   void lose_power(std::size_t i) {
     if (!is_reachable(i)) return;
     Link& link = links_[i];
-    nodes_[i]->reboot();
+    nodes_[i]->lose_power();
     link.off = true;
     link.cut = true;
     truth_.unreachable(nodes_[i]->name());
@@ -439,9 +506,14 @@ class World {
   void end_trouble() {
     controller_.start();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      nodes_[i]->faults = {.refuse_prepare = 0, .hang_in_prepare = 0, .crash_between_effects = 0};
-      links_[i].cut = false;
-      links_[i].isolated = false;
+      nodes_[i]->faults = {.refuse_prepare = 0,
+                           .hang_in_prepare = 0,
+                           .crash_between_effects = 0,
+                           .crash_while_saving = 0,
+                           .fail_to_spawn = 0,
+                           .hang_at_end = 0};
+      links_[i].cut = links_[i].isolated = links_[i].mute = links_[i].deaf = false;
+      links_[i].apart = false;
       restore_power(i);
       if (links_[i].lacks) drop_link(i);
       start_agent(i);
@@ -450,6 +522,11 @@ class World {
     std::vector<std::string> names;
     for (const auto& node : nodes_) names.push_back(node->name());
     clients_.resume(names);
+    clients_.release_all();
+    controller_.faults = {.clock_jump = 0};
+    // Under some of the others large jobs would wait for ever, and rightly.
+    controller_.change_terms(config().teams);
+    controller_.step([](ctld::Controller& core, Time) { core.pause_starts(false); });
   }
 
   // The end
@@ -483,8 +560,8 @@ class World {
   ControllerHost controller_;
   Clients clients_;
   std::vector<std::unique_ptr<FakeNode>> nodes_;
+  Gangs gangs_;
   std::vector<Link> links_;
-  std::map<AttemptKey, Gang> gangs_;
   std::uint64_t last_session_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t hash_ = 0xcbf29ce484222325;

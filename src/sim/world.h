@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/units.h"
+#include "sim/mutation.h"
 
 namespace artel::sim {
 
@@ -27,26 +28,21 @@ struct Trouble {
   Duration power_loss{std::chrono::seconds{90}};
   Duration cut_and_cancel{std::chrono::minutes{3}};
   Duration operator_order{std::chrono::seconds{30}};  // drains and resumes of nodes
-};
-
-/// Mechanisms that can be switched off to show that the checkers notice.
-enum class Mutation : std::uint8_t {
-  kNone,
-  kAnswerBeforeCommit,   // replies leave before their rows are durable
-  kForgetResend,         // agents do not report ends again after a reconnect
-  kIgnoreTokens,         // repeated submissions make new jobs
-  kStartWhenFirstReady,  // a node is told to start although others are not ready
-  kDropStrays,           // attempts that were given up are not ended when their node comes back
-  kNoSelfFencing,        // agents that hear nobody go on
-  kGiveUpTooSoon,        // silent nodes are given up before they have ended their attempts
-  kLeaseBeginsAnew,      // a new agent process does not know when the earlier one heard somebody
-  kRefusalsAreContact,   // probes that a firewall refuses renew the lease
+  Duration hold_or_release{std::chrono::seconds{10}};
+  Duration cancel_storm{std::chrono::minutes{4}};
+  Duration new_terms{std::chrono::seconds{45}};    // of teams
+  Duration one_way_cut{std::chrono::seconds{90}};  // a node is only heard, or only hears
+  Duration partition{std::chrono::minutes{2}};     // some nodes hear each other, but nobody else
+  Duration clock_jump{std::chrono::minutes{1}};    // of a node's wall clock
+  Duration commit_failure{std::chrono::minutes{3}};
+  Duration low_disk{std::chrono::minutes{2}};  // of the controller: nothing starts for a while
 };
 
 struct WorldOptions {
   std::uint64_t seed = 1;
   std::uint32_t nodes = 4;
   std::uint32_t jobs = 60;
+  std::uint32_t long_jobs = 150;  // per mille: they outlive the silence of a node
   Duration trouble_for{std::chrono::minutes{5}};
   Duration quiet_for{std::chrono::hours{2}};  // limit for the quiet phase
   Trouble trouble;

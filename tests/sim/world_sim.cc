@@ -29,24 +29,6 @@ struct Arguments {
   std::string recorded;
 };
 
-struct Switch {
-  Mutation mutation;
-  std::string_view name;
-  bool is_rare = false;  // noticed only where nodes are given up
-};
-
-constexpr Switch kMutations[] = {
-    {Mutation::kAnswerBeforeCommit, "answer before the commit"},
-    {Mutation::kForgetResend, "forget to re-send ends"},
-    {Mutation::kIgnoreTokens, "ignore client tokens"},
-    {Mutation::kStartWhenFirstReady, "start when the first node is ready"},
-    {Mutation::kDropStrays, "leave attempts alone that were given up", true},
-    {Mutation::kNoSelfFencing, "agents that hear nobody go on", true},
-    {Mutation::kGiveUpTooSoon, "silent nodes are given up too soon", true},
-    {Mutation::kLeaseBeginsAnew, "the lease begins anew with each agent process", true},
-    {Mutation::kRefusalsAreContact, "refused probes renew the lease", true},
-};
-
 /// Of these seeds the worlds are such that nodes are given up.
 constexpr std::uint64_t kRareEvery = 3;
 
@@ -103,11 +85,15 @@ WorldResult run(std::uint64_t seed, Mutation mutation = Mutation::kNone) {
   options.mutation = mutation;
   if (seed % kRareEvery == 0) {
     // Nodes are given up only while the others and the controller stay for a while.
-    options.trouble.controller_crash = std::chrono::minutes{4};
+    options.trouble.controller_crash = std::chrono::minutes{10};
     options.trouble.agent_crash = std::chrono::minutes{2};
     options.trouble.link_cut = std::chrono::minutes{2};
-    options.trouble.isolation = std::chrono::seconds{50};
+    options.trouble.node_reboot = std::chrono::minutes{3};
+    options.trouble.isolation = std::chrono::seconds{60};
     options.trouble.power_loss = std::chrono::seconds{150};
+    options.trouble.agent_stop = options.trouble.one_way_cut = options.trouble.partition = {};
+    options.trouble.commit_failure = options.trouble.low_disk = {};
+    options.long_jobs = 500;
   }
   return artel::sim::run_world(options);
 }
@@ -153,7 +139,7 @@ int run_twice(const Arguments& arguments) {
 
 int run_mutations(const Arguments& arguments) {
   int missed = 0;
-  for (const auto& [mutation, name, is_rare] : kMutations) {
+  for (const auto& [mutation, name, is_rare] : artel::sim::kMutations) {
     std::uint64_t caught = 0;
     WorldResult result;
     for (std::uint64_t seed = arguments.first;

@@ -12,6 +12,8 @@ Controller::Controller(ControllerConfig config, StoredState stored,
                                                std::move(step_keys), now)) {}
 Controller::~Controller() = default;
 
+Time Controller::begin() const { return state_->begin(); }
+
 void Controller::submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs,
                         Time now) {
   state_->submit(request, caller, std::move(specs), now);

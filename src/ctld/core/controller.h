@@ -72,12 +72,15 @@ struct DrainOrder {
 class Controller {
  public:
   /// `step_keys` gives a new secret of 32 bytes at each call; the core itself has no source of
-  /// randomness.
+  /// randomness. Time begins with first_time() of `stored` and `now`.
   Controller(ControllerConfig config, StoredState stored, std::function<std::string()> step_keys,
              Time now);
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
+
+  /// When its time began; the owner counts on from there.
+  [[nodiscard]] Time begin() const;
 
   // Clients. Each request is answered by exactly one Reply, in this step.
   void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "ctld/core/first_time.h"
 
 namespace artel::ctld {
 namespace {
@@ -16,20 +17,22 @@ constexpr Duration kRecentFor{std::chrono::seconds{10}};
 }  // namespace
 
 ControllerState::ControllerState(ControllerConfig config, StoredState stored,
-                                 std::function<std::string()> step_keys, Time now)
-    : config_(std::move(config)), step_keys_(std::move(step_keys)) {
+                                 std::function<std::string()> step_keys, Time wall)
+    : config_(std::move(config)),
+      step_keys_(std::move(step_keys)),
+      begin_(first_time(stored, wall)) {
   for (const NodeConfig& node : config_.nodes) {
     const NodeId id{static_cast<std::uint32_t>(nodes_.size())};
     node_ids_.emplace(node.name, id);
     NodeEntry entry;
-    entry.node = Node{.id = id, .config = node, .contact_since = now};
+    entry.node = Node{.id = id, .config = node, .contact_since = begin_};
     entry.free = all_free(node.resources);
     entry.next_port = config_.master_port_first;
-    entry.heard = now;
-    silent_.emplace(id, now + config_.give_up_after);
+    entry.heard = begin_;
+    silent_.emplace(id, begin_ + config_.give_up_after);
     nodes_.push_back(std::move(entry));
   }
-  restore(std::move(stored), now);
+  restore(std::move(stored), begin_);
 }
 
 void ControllerState::restore(StoredState stored, Time now) {

@@ -72,7 +72,9 @@ inline constexpr Duration kDealDelay{std::chrono::seconds{1}};
 class ControllerState {
  public:
   ControllerState(ControllerConfig config, StoredState stored,
-                  std::function<std::string()> step_keys, Time now);
+                  std::function<std::string()> step_keys, Time wall);
+
+  [[nodiscard]] Time begin() const { return begin_; }
 
   // admission.cc
   void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);
@@ -221,6 +223,7 @@ class ControllerState {
 
   ControllerConfig config_;
   std::function<std::string()> step_keys_;
+  const Time begin_;
   std::vector<NodeEntry> nodes_;  // indexed by NodeId
   std::map<std::string, NodeId, std::less<>> node_ids_;
   std::map<SessionId, NodeId> sessions_;

@@ -94,6 +94,7 @@ struct StoredState {
     Time at;
   };
   std::vector<Token> tokens;
+  Time latest;  // at which the last event was written; see first_time()
 };
 
 class Store {

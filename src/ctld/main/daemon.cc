@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "config/config.h"
 #include "ctld/core/controller.h"
 #include "ctld/main/housekeeping.h"
@@ -179,6 +180,12 @@ ServerParts server_parts(OpenStore& opened, const config::SiteConfig& site) {
   out.controller = std::make_unique<Controller>(
       core_config(site), std::move(opened.state), [] { return rpc::random_bytes(kStepKeyBytes); },
       now);
+  if (const Duration ahead = out.controller->begin() - now; ahead > Duration::zero()) {
+    spdlog::warn(
+        "the clock is {} behind what the store has seen; times go on from there until the "
+        "next start",
+        format_duration(ahead));
+  }
   out.store = store;
   out.readers = std::move(opened.readers);
   out.set_aside = store->set_aside();

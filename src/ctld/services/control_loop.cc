@@ -31,8 +31,6 @@ constexpr int kSnapshotPause = 4;
 /// More rows than this are committed by the other thread, while this one goes on.
 constexpr std::size_t kSmallBatch = 32;
 
-Time wall_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
-
 }  // namespace
 
 ControlLoop::ControlLoop(std::unique_ptr<Controller> controller, Store& store, Outlets outlets,
@@ -43,16 +41,16 @@ ControlLoop::ControlLoop(std::unique_ptr<Controller> controller, Store& store, O
       committer_(store, {.durable = [this](std::uint64_t sequence) { durable(sequence); },
                          .failed = [this](const Error& error) { give_up(error); },
                          .idle = outlets_.idle}),
-      wall_start_(wall_now()),
+      begin_(controller_->begin()),
       steady_start_(Steady::now()) {}
 
 ControlLoop::~ControlLoop() { stop(); }
 
 Time ControlLoop::now() const {
-  return wall_start_ + std::chrono::duration_cast<Duration>(Steady::now() - steady_start_);
+  return begin_ + std::chrono::duration_cast<Duration>(Steady::now() - steady_start_);
 }
 
-Steady::time_point ControlLoop::at(Time time) const { return steady_start_ + (time - wall_start_); }
+Steady::time_point ControlLoop::at(Time time) const { return steady_start_ + (time - begin_); }
 
 void ControlLoop::start() {
   committer_.start();

@@ -132,7 +132,7 @@ class ControlLoop {
   const Outlets outlets_;
   const Options options_;
   Committer committer_;
-  const Time wall_start_;
+  const Time begin_;
   const std::chrono::steady_clock::time_point steady_start_;
 
   // Shared by all threads, under mutex_.

@@ -46,6 +46,10 @@ Result<StoredState> Loader::load(Duration token_memory, bool count_used) {
   if (!last) return fail(last);
   state.last_job = JobId{static_cast<std::uint64_t>(*last)};
   if (auto done = load_lost(state); !done) return fail(done);
+  if (auto done = tolerate(load_latest(state), "event", "the time of the last event",
+                           "the clock is believed as it is");
+      !done)
+    return fail(done);
   if (auto done = load_jobs(state); !done) return fail(done);
   if (auto done = load_nodes(state); !done) return fail(done);
   if (auto done = tolerate(load_past(state), "past", "use above guarantees",
@@ -81,6 +85,14 @@ Result<> Loader::load_lost(StoredState& state) {
   set_aside_.push_back({"job", fmt::format("{}-{}", *first, *last),
                         "numbers that may have been given out after the backup that was restored; "
                         "these jobs are not known, what runs of them on nodes is left alone"});
+  return {};
+}
+
+Result<> Loader::load_latest(StoredState& state) {
+  const auto at =
+      database_.number("SELECT coalesce((SELECT at_ms FROM event ORDER BY id DESC LIMIT 1), 0)");
+  if (!at) return fail(at);
+  state.latest = time_from_ms(*at);
   return {};
 }
 

@@ -36,6 +36,7 @@ class Loader {
 
  private:
   Result<> load_lost(StoredState& state);
+  Result<> load_latest(StoredState& state);
   Result<> load_jobs(StoredState& state);
   Result<std::vector<JobId>> live_ids();
   Result<std::vector<JobId>> ids_by(std::string_view query);

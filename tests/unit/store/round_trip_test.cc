@@ -46,6 +46,19 @@ Attempt full_attempt(const Job& job) {
 
 }  // namespace
 
+TEST_CASE("a start knows when the last event was written") {
+  const Folder folder;
+  {
+    const auto store = open_new(folder.file());
+    load(*store);
+    commit(*store,
+           {EventRow{at(7), "drain", {}, "op", "n1"}, EventRow{at(5), "end", {}, "n1", ""}});
+  }
+  const auto again = open_store(folder.file(), {});
+  REQUIRE(again);
+  CHECK(load(**again).latest == at(5));
+}
+
 TEST_CASE("each start takes the next incarnation") {
   const Folder folder;
   for (std::uint64_t start = 1; start <= 3; ++start)
