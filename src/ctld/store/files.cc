@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,6 +44,15 @@ Result<> sync_file(const std::filesystem::path& path) { return sync(path, O_RDON
 
 Result<> sync_folder(const std::filesystem::path& folder) {
   return sync(folder, O_RDONLY | O_DIRECTORY);
+}
+
+Result<> give_to_owner_of_folder(const std::filesystem::path& path) {
+  if (geteuid() != 0) return {};
+  struct stat folder{};
+  if (stat(folder_of(path).c_str(), &folder) != 0) return file_failed(path, "no folder");
+  if (lchown(path.c_str(), folder.st_uid, folder.st_gid) != 0)
+    return file_failed(path, "cannot give it to the owner of its folder");
+  return {};
 }
 
 Result<> move_into_place(const std::filesystem::path& from, const std::filesystem::path& to) {

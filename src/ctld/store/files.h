@@ -22,6 +22,9 @@ Result<> create_private_file(const std::filesystem::path& path);
 Result<> sync_file(const std::filesystem::path& path);
 /// Names in the folder survive a power cut.
 Result<> sync_folder(const std::filesystem::path& folder);
+/// For root, who works in a folder of somebody else: the file is that account's, as if it had made
+/// it.
+Result<> give_to_owner_of_folder(const std::filesystem::path& path);
 /// Gives the file its name at once and durably, in the place of what has it.
 Result<> move_into_place(const std::filesystem::path& from, const std::filesystem::path& to);
 

@@ -115,7 +115,12 @@ Result<> put_aside(const std::filesystem::path& store, const std::filesystem::pa
 std::filesystem::path place_aside(const std::filesystem::path& store, Time now) {
   std::string time = format_time(std::chrono::floor<std::chrono::seconds>(now));
   std::erase_if(time, [](char one) { return one == '-' || one == ':'; });
-  return fmt::format("{}.aside-{}", store.string(), time);
+  const std::string place = fmt::format("{}.aside-{}", store.string(), time);
+  std::error_code error;
+  std::string free = place;
+  for (int more = 2; std::filesystem::exists(free, error); ++more)
+    free = fmt::format("{}-{}", place, more);
+  return free;
 }
 
 }  // namespace
@@ -128,6 +133,7 @@ Result<Restored> restore_store(const std::filesystem::path& backup,
   std::filesystem::create_directories(folder_of(store), error);
   const auto lock = LockFile::take(store.string() + ".lock");
   if (!lock) return fail(lock);
+  if (auto done = give_to_owner_of_folder(store.string() + ".lock"); !done) return fail(done);
   if (auto done = verify_store(backup); !done) return fail(done);
   const bool exists = std::filesystem::exists(store, error);
   const auto present = exists ? counters_in(store) : std::nullopt;
@@ -135,6 +141,7 @@ Result<Restored> restore_store(const std::filesystem::path& backup,
   if (auto done = copy_store(backup, copy); !done) return fail(done);
   auto restored = raise_counters(copy, present);
   if (!restored) return restored;
+  if (auto done = give_to_owner_of_folder(copy); !done) return fail(done);
   const std::filesystem::path aside = place_aside(store, now);
   if (auto done = put_aside(store, aside); !done) return fail(done);
   if (exists) restored->put_aside = aside;

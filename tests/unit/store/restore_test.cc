@@ -1,6 +1,9 @@
 // What a restore may not forget, and what a killed backup may not leave.
 #include "ctld/store/restore.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -61,6 +64,44 @@ TEST_CASE("a second restore still knows what the first one lost") {
   const auto state = load(*open_new(folder.file()));
   CHECK(state.lost_first.value == 11);
   CHECK(state.lost_last.value == 30);
+}
+
+TEST_CASE("two restores within a second put two stores aside") {
+  const Folder folder;
+  Result<std::filesystem::path> copy;
+  {
+    const auto store = open_new(folder.file());
+    load(*store);
+    copy = back_up(folder.file(), folder.file().parent_path() / "backups", 3, at(0));
+    REQUIRE(copy);
+  }
+  const auto first = restore_store(*copy, folder.file(), at(100));
+  const auto second = restore_store(*copy, folder.file(), at(100));
+  REQUIRE((first && second));
+  CHECK(first->put_aside != second->put_aside);
+  CHECK(std::filesystem::exists(first->put_aside));
+  CHECK(std::filesystem::exists(second->put_aside));
+}
+
+TEST_CASE("what root restores belongs to the account of the controller") {
+  if (geteuid() != 0) return;
+  const Folder folder;
+  constexpr uid_t kAccount = 12'345;
+  Result<std::filesystem::path> copy;
+  {
+    const auto store = open_new(folder.file());
+    load(*store);
+    copy = back_up(folder.file(), folder.file().parent_path() / "backups", 3, at(0));
+    REQUIRE(copy);
+  }
+  REQUIRE(chown(folder.file().parent_path().c_str(), kAccount, kAccount) == 0);
+  REQUIRE(restore_store(*copy, folder.file(), at(100)));
+  for (const char* suffix : {"", ".lock"}) {
+    struct stat file{};
+    REQUIRE(stat((folder.file().string() + suffix).c_str(), &file) == 0);
+    CHECK(file.st_uid == kAccount);
+    CHECK(file.st_gid == kAccount);
+  }
 }
 
 TEST_CASE("a backup that a kill cut short does not stay for ever") {
