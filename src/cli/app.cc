@@ -23,6 +23,8 @@ constexpr std::array kCommands = {
     Command{cancel_syntax, cancel_command},
     Command{hold_syntax, hold_command},
     Command{release_syntax, release_command},
+    Command{requeue_syntax, requeue_command},
+    Command{update_syntax, update_command},
     Command{nodes_syntax, nodes_command},
     Command{drain_syntax, drain_command},
     Command{resume_syntax, resume_command},

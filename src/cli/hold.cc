@@ -1,4 +1,8 @@
-// artel hold, artel release: keep jobs that wait from starting, and let them go again.
+// artel hold, artel release, artel requeue: keep jobs that wait from starting, let them go again,
+// and let those that run wait again.
+#include <string>
+#include <utility>
+
 #include "cli/commands.h"
 #include "cli/outcomes.h"
 #include "client.pb.h"
@@ -7,54 +11,81 @@
 namespace artel::cli {
 namespace {
 
-int hold_or_release(const Context& context, const Parsed& parsed, bool release) {
+Option reason_option() {
+  return {"--reason", Option::Kind::kValue, "TEXT", "why, shown with the job"};
+}
+
+Syntax syntax_of(std::string command, std::string summary, std::vector<Option> options,
+                 std::string examples) {
+  Syntax syntax;
+  syntax.command = std::move(command);
+  syntax.summary = std::move(summary);
+  syntax.usage = "[options] JOB...";
+  syntax.operands = Operands::kList;
+  syntax.options = with_common(std::move(options));
+  syntax.examples = std::move(examples);
+  return syntax;
+}
+
+/// `send` fills the request for these jobs and calls the controller.
+template <typename Request, typename Send>
+int order(const Context& context, const Parsed& parsed, std::string_view verb,
+          const Success& success, Request request, Send send) {
   const auto ids = job_ids(parsed.operands);
   if (!ids) return report(ids.error());
-  if (ids->empty()) {
-    return report({ErrorCode::kInvalidArgument,
-                   release ? "name the jobs to release" : "name the jobs to hold"});
-  }
+  if (ids->empty())
+    return report({ErrorCode::kInvalidArgument, "name the jobs to " + std::string(verb)});
+  for (const std::uint64_t id : *ids) request.add_jobs(id);
   const auto client = connect(context);
   if (!client) return report(client.error());
-  v1::HoldRequest request;
-  for (const std::uint64_t id : *ids) request.add_jobs(id);
-  request.set_release(release);
-  const auto reply = (*client)->hold(request);
+  const auto reply = send(**client, request);
   if (!reply) return report(reply.error());
-  return finish_outcomes(context, *reply,
-                         release ? Success{"released", "is released"} : Success{"held", "is held"});
+  return finish_outcomes(context, *reply, success);
+}
+
+auto send_hold() {
+  return [](rpc::Client& client, const v1::HoldRequest& request) { return client.hold(request); };
 }
 
 }  // namespace
 
 Syntax hold_syntax() {
-  Syntax syntax;
-  syntax.command = "hold";
-  syntax.summary = "keep jobs that wait from starting";
-  syntax.usage = "[options] JOB...";
-  syntax.operands = Operands::kList;
-  syntax.options = with_common({});
-  syntax.examples = "  artel hold 17\n  artel hold 17 18 --json\n";
-  return syntax;
+  return syntax_of("hold", "keep jobs that wait from starting", {reason_option()},
+                   "  artel hold 17 --reason 'the data is not complete'\n"
+                   "  artel hold 17 18 --json\n");
 }
 
 Syntax release_syntax() {
-  Syntax syntax;
-  syntax.command = "release";
-  syntax.summary = "let held jobs start again";
-  syntax.usage = "[options] JOB...";
-  syntax.operands = Operands::kList;
-  syntax.options = with_common({});
-  syntax.examples = "  artel release 17\n  artel release 17 18 --json\n";
-  return syntax;
+  return syntax_of("release", "let held jobs start again", {},
+                   "  artel release 17\n  artel release 17 18 --json\n");
+}
+
+Syntax requeue_syntax() {
+  return syntax_of(
+      "requeue", "end the runs of jobs; the jobs wait again", {reason_option()},
+      "  artel requeue 17\n  artel requeue 17 18 --reason 'new version of the data'\n");
 }
 
 int hold_command(const Context& context, const Parsed& parsed) {
-  return hold_or_release(context, parsed, false);
+  v1::HoldRequest request;
+  request.set_reason(parsed.value("reason"));
+  return order(context, parsed, "hold", {"held", "is held"}, std::move(request), send_hold());
 }
 
 int release_command(const Context& context, const Parsed& parsed) {
-  return hold_or_release(context, parsed, true);
+  v1::HoldRequest request;
+  request.set_release(true);
+  return order(context, parsed, "release", {"released", "is released"}, std::move(request),
+               send_hold());
+}
+
+int requeue_command(const Context& context, const Parsed& parsed) {
+  v1::RequeueRequest request;
+  request.set_reason(parsed.value("reason"));
+  return order(context, parsed, "requeue", {"requeued", "waits again once its run is over"},
+               std::move(request), [](rpc::Client& client, const v1::RequeueRequest& all) {
+                 return client.requeue(all);
+               });
 }
 
 }  // namespace artel::cli

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 9> kActors = {
     "none", "application", "user", "limit", "preemption", "node", "health", "launch", "system"};
 
-constexpr std::array<std::string_view, 20> kCauses = {"none",
+constexpr std::array<std::string_view, 22> kCauses = {"none",
                                                       "exit",
                                                       "signal",
                                                       "abort",
@@ -31,7 +31,9 @@ constexpr std::array<std::string_view, 20> kCauses = {"none",
                                                       "preempted",
                                                       "dependency-never-met",
                                                       "deadline",
-                                                      "max-wait"};
+                                                      "max-wait",
+                                                      "hold",
+                                                      "requeue"};
 
 constexpr std::array<std::pair<int, std::string_view>, 17> kSignals = {{{1, "HUP"},
                                                                         {2, "INT"},
@@ -124,6 +126,10 @@ std::string describe(const Cause& cause) {
       return "its deadline could not be met";
     case CauseCode::kMaxWait:
       return "it had waited as long as it wanted to";
+    case CauseCode::kHold:
+      return fmt::format("held by {}", cause.actor_name);
+    case CauseCode::kRequeue:
+      return fmt::format("requeued by {}", cause.actor_name);
   }
   return "";
 }

@@ -45,6 +45,8 @@ enum class CauseCode : std::uint8_t {
   kDependencyNeverMet,
   kDeadline,
   kMaxWait,
+  kHold,     // somebody holds the job
+  kRequeue,  // somebody ended the run; the job waits again
 };
 
 /// The first cause of an end and where it happened. Unused numbers are absent.

@@ -69,7 +69,7 @@ struct Job {
   Time submitted_at;
   std::optional<Time> ended_at;
   WaitReason wait;
-  Cause cause;  // of the final state
+  Cause cause;  // of the final state, or why it is held
   RetriesUsed retries;
   Standing standing;
   AttemptNo last_attempt;                  // 0 before the first

@@ -276,6 +276,12 @@ Result<v1::JobOutcomes> Client::cancel(const v1::CancelRequest& request) {
 Result<v1::JobOutcomes> Client::hold(const v1::HoldRequest& request) {
   return connection_->call(&Service::Stub::Hold, request);
 }
+Result<v1::JobOutcomes> Client::requeue(const v1::RequeueRequest& request) {
+  return connection_->call(&Service::Stub::Requeue, request);
+}
+Result<v1::JobOutcomes> Client::update(const v1::UpdateRequest& request) {
+  return connection_->call(&Service::Stub::Update, request);
+}
 Result<v1::NodeOutcomes> Client::drain(const v1::DrainRequest& request) {
   return connection_->call(&Service::Stub::Drain, request);
 }

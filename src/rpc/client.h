@@ -47,6 +47,8 @@ class Client {
   Result<v1::SubmitReply> submit(const v1::SubmitRequest& request);
   Result<v1::JobOutcomes> cancel(const v1::CancelRequest& request);
   Result<v1::JobOutcomes> hold(const v1::HoldRequest& request);
+  Result<v1::JobOutcomes> requeue(const v1::RequeueRequest& request);
+  Result<v1::JobOutcomes> update(const v1::UpdateRequest& request);
   Result<v1::NodeOutcomes> drain(const v1::DrainRequest& request);
   Result<v1::ExplainReply> explain(const v1::ExplainRequest& request);
   Result<v1::WhatIfReply> what_if(const v1::WhatIfRequest& request);

@@ -49,6 +49,9 @@ void Clients::plan_order(std::uint32_t index) {
   if (random_.chance(200)) {
     events_.after(random_.delay(most / 10, most), [this, index] { cancel(index); });
   }
+  if (random_.chance(150)) {
+    events_.after(random_.delay(most / 10, most), [this, index] { requeue(index); });
+  }
 }
 
 void Clients::submit(std::size_t index) {
@@ -85,7 +88,7 @@ void Clients::hold_or_release() {
   if (!holds) take_back(kHeld, job, {});
   const RequestId request = holds ? ask({.what = kHeld, .job = job, .node = {}}) : next_request();
   controller_.step([&](ctld::Controller& core, Time now) {
-    if (holds) return core.hold(request, owner, {job}, now);
+    if (holds) return core.hold(request, owner, {job}, "", now);
     core.release(request, owner, {job}, now);
   });
 }
@@ -98,6 +101,27 @@ void Clients::release_all() {
   }
   controller_.step([&](ctld::Controller& core, Time now) {
     core.release(next_request(), operator_of_site(), jobs, now);
+  });
+}
+
+void Clients::requeue(std::size_t index) {
+  const auto job = orders_[index].acknowledged;
+  if (!job) return;
+  controller_.step([&](ctld::Controller& core, Time now) {
+    core.requeue(next_request(), {.owner = orders_[index].spec.owner}, {*job}, "", now);
+  });
+}
+
+void Clients::release_held() {
+  std::vector<JobId> held;
+  for (const auto& [id, job] : controller_.store().jobs()) {
+    if (job.cause.code != CauseCode::kRetriesSpent) continue;
+    take_back(kHeld, id, {});
+    held.push_back(id);
+  }
+  if (held.empty()) return;
+  controller_.step([&](ctld::Controller& core, Time now) {
+    core.release(next_request(), operator_of_site(), held, now);
   });
 }
 

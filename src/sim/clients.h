@@ -41,6 +41,9 @@ class Clients {
   /// Of one job.
   void hold_or_release();
   void release_all();
+  /// Whatever is held, because its retries are spent.
+  void release_held();
+
   void drain_or_resume(const std::string& node);
   void resume(const std::vector<std::string>& nodes);
 
@@ -76,6 +79,7 @@ class Clients {
   [[nodiscard]] std::set<AttemptKey> attempts_on(const std::string& node) const;
   void submit(std::size_t index);
   void cancel(std::size_t index);
+  void requeue(std::size_t index);
   RequestId next_request() { return RequestId{++last_request_}; }
 
   const WorldOptions& options_;

@@ -61,6 +61,7 @@ class World {
       every_second(i);
     }
     clients_.plan();
+    release_held();
     plan_troubles();
     const Time quiet_from = events_.now() + options_.trouble_for;
     run_until(quiet_from);
@@ -401,6 +402,13 @@ class World {
            [this] { clients_.drain_or_resume(nodes_[any_node()]->name()); });
     repeat(trouble.rank_kill, [this] { nodes_[any_node()]->kill_rank(); });
     repeat(trouble.step_daemon_kill, [this] { nodes_[any_node()]->kill_step_daemon(); });
+  }
+
+  void release_held() {
+    events_.after(random_.delay(10'000, 60'000), [this] {
+      clients_.release_held();
+      release_held();
+    });
   }
 
   /// The controller closes its books on what runs on a node that it cannot reach.

@@ -39,6 +39,8 @@ void to_proto(const Job& job, bool whole, v1::JobView& out) {
   if (job.ended_at) out.set_ended_ms(to_ms(*job.ended_at));
   if (job.wait.code != WaitCode::kNone) to_proto(job.wait, *out.mutable_wait());
   if (job.cause.actor != Actor::kNone) to_proto(job.cause, *out.mutable_cause());
+  if (job.state == JobState::kHeld && out.has_cause())
+    out.mutable_wait()->set_text(describe(job.cause));
 }
 
 void to_proto(const Attempt& attempt, const NodeNames& names, v1::AttemptView& out) {

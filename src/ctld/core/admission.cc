@@ -413,6 +413,28 @@ Result<> ControllerState::check_fit(const JobSpec& spec) const {
   return {};
 }
 
+Result<JobSpec> ControllerState::admit_change(const Caller& caller, const LiveJob& live,
+                                              const JobChange& change) {
+  JobSpec spec = *live.job.spec;
+  if (change.name) spec.name = *change.name;
+  if (change.priority) spec.priority = *change.priority;
+  if (change.time_limit) spec.time_limit = change.time_limit;
+  if (change.nodes) spec.components.front().nodes = *change.nodes;
+  if (change.nodes_wanted) spec.nodes_wanted = *change.nodes_wanted;
+  if (change.nodes_avoided) spec.nodes_avoided = *change.nodes_avoided;
+  // What is as it was needs no right any more.
+  if (change.priority) {
+    if (auto ok = check_offers(caller, spec); !ok) return fail(ok);
+  }
+  if (auto ok = check_form(spec); !ok) return fail(ok);
+  if (auto ok = check_sizes(spec); !ok) return fail(ok);
+  if (!change.is_of_request()) return spec;
+  if (auto ok = apply_max_time(config_.teams.find_queue(spec.queue), spec); !ok) return fail(ok);
+  if (auto ok = check_fit(spec); !ok) return fail(ok);
+  if (auto ok = core_->check(facts_of(live.job.id, spec)); !ok) return fail(ok);
+  return spec;
+}
+
 void ControllerState::add_job(JobId id, JobSpec spec, Time now) {
   if (!spec.client_token.empty()) {
     tokens_.emplace(std::pair(spec.owner.uid, spec.client_token), id);

@@ -23,12 +23,20 @@ void Controller::cancel(RequestId request, const Caller& caller, const std::vect
   state_->cancel(request, caller, jobs, reason, now);
 }
 void Controller::hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
-                      Time now) {
-  state_->hold_jobs(request, caller, jobs, now);
+                      const std::string& reason, Time now) {
+  state_->hold_jobs(request, caller, jobs, reason, now);
 }
 void Controller::release(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
                          Time now) {
   state_->release_jobs(request, caller, jobs, now);
+}
+void Controller::requeue(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                         const std::string& reason, Time now) {
+  state_->requeue_jobs(request, caller, jobs, reason, now);
+}
+void Controller::update(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                        const JobChange& change, Time now) {
+  state_->update_jobs(request, caller, jobs, change, now);
 }
 void Controller::drain(RequestId request, const Caller& caller,
                        const std::vector<std::string>& nodes, const DrainOrder& order, Time now) {

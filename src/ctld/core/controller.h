@@ -69,6 +69,22 @@ struct DrainOrder {
   bool is_off = false;
 };
 
+/// What is to be another than it was; absent: as it is.
+struct JobChange {
+  std::optional<std::string> name;
+  std::optional<std::int32_t> priority;
+  std::optional<Duration> time_limit;
+  std::optional<std::uint32_t> nodes;
+  std::optional<std::vector<std::string>> nodes_wanted;
+  std::optional<std::vector<std::string>> nodes_avoided;
+
+  /// Something that the scheduler looks at, beside the priority.
+  [[nodiscard]] bool is_of_request() const {
+    return time_limit || nodes || nodes_wanted || nodes_avoided;
+  }
+  [[nodiscard]] bool is_empty() const { return !name && !priority && !is_of_request(); }
+};
+
 class Controller {
  public:
   /// `step_keys` gives a new secret of 32 bytes at each call; the core itself has no source of
@@ -87,8 +103,19 @@ class Controller {
   void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
               const std::string& reason, Time now);
   /// W6. Only jobs that wait; a job may be held twice.
-  void hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
+  void hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+            const std::string& reason, Time now);
+  /// What an operator holds, only operators release. A job that is held because its retries are
+  /// spent gets new ones.
   void release(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
+  /// The run gets its grace and the job waits again in its old place, at no cost. A job that waits
+  /// after a run is left as it is; kWrongState for one that has not run, ends or is attached.
+  void requeue(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+               const std::string& reason, Time now);
+  /// Checked as by submit(). Of a job that has its nodes only the name changes, else kWrongState. A
+  /// claim is given up where the request changes.
+  void update(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+              const JobChange& change, Time now);
   /// Nothing new is placed on the nodes; what runs there ends by itself. Whether the caller
   /// may is decided before.
   void drain(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,

@@ -42,6 +42,8 @@ JobState outcome_of(const Cause& cause) {
       return JobState::kDeadline;
     case CauseCode::kDependencyNeverMet:
     case CauseCode::kMaxWait:
+    case CauseCode::kHold:
+    case CauseCode::kRequeue:
       return JobState::kCancelled;
   }
   return JobState::kFailed;
@@ -62,11 +64,27 @@ Retry retry_of(Job& job, JobState outcome) {
   return {nullptr, 0};
 }
 
-bool may_retry(LiveJob& live, JobState outcome) {
+/// Nobody's fault: it costs no retry and no back-off.
+bool is_free(const Attempt& attempt) {
+  return attempt.outcome == JobState::kPreempted || attempt.cause.code == CauseCode::kRequeue;
+}
+
+bool may_retry(LiveJob& live, const Attempt& attempt) {
+  const JobState outcome = attempt.outcome;
+  if (attempt.cause.code == CauseCode::kRequeue) return true;
   if (outcome == JobState::kPreempted)  // T2: nobody sits there any more
     return live.job.spec->requeue && live.job.spec->kind != JobKind::kInteractive;
   const Retry retry = retry_of(live.job, outcome);
   return retry.used != nullptr && *retry.used < retry.allowed;
+}
+
+/// The nodes or the launch failed it as often as it may be tried again. That says little about the
+/// job, so it is kept until somebody has looked, unless somebody sits there and waits.
+bool is_spent(LiveJob& live, JobState outcome) {
+  if (outcome != JobState::kNodeFail && outcome != JobState::kBootFail) return false;
+  if (live.job.spec->attached || live.job.spec->kind == JobKind::kInteractive) return false;
+  const Retry retry = retry_of(live.job, outcome);
+  return retry.allowed > 0 && *retry.used >= retry.allowed;
 }
 
 // A node's clock may differ from ours. What it reports at once is believed only near our own time;
@@ -280,7 +298,9 @@ void ControllerState::part_ended(LiveJob& live, NodePart& part, NodeEnd end, Tim
 void ControllerState::finish_if_done(LiveJob& live, Time now) {
   Attempt& attempt = *live.attempt;
   if (is_final(live.job.state) || attempt.ended_at) return;
-  const bool requeue_follows = !is_cancelled(live) && may_retry(live, attempt.outcome);
+  const bool is_wanted = !is_cancelled(live);
+  const bool requeue_follows = is_wanted && may_retry(live, attempt);
+  const bool hold_follows = is_wanted && !requeue_follows && is_spent(live, attempt.outcome);
   // An end without a failure is only reported when all ranks of the gang have ended well.
   const bool known =
       attempt.outcome != JobState::kPending ||
@@ -292,7 +312,7 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
     // one (S4). Until it comes back nothing is placed there anyway.
     const bool lost =
         node.contact != NodeContact::kUp && now >= node.contact_since + config_.prepare_timeout;
-    if (!known || !lost || (requeue_follows && attempt.start_ordered)) return;
+    if (!known || !lost || ((requeue_follows || hold_follows) && attempt.start_ordered)) return;
   }
   const auto first_end = std::ranges::find_if(
       attempt.parts, [](const NodePart& part) { return part.end.has_value(); });
@@ -309,10 +329,10 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
                now, false);
   }
   // All of it had ended well before it heard that it should leave.
-  const bool was_done = attempt.outcome == JobState::kPreempted &&
-                        std::ranges::all_of(attempt.parts, [](const NodePart& part) {
-                          return outcome_of(part.end->cause) == JobState::kCompleted;
-                        });
+  const bool was_done =
+      is_free(attempt) && std::ranges::all_of(attempt.parts, [](const NodePart& part) {
+        return outcome_of(part.end->cause) == JobState::kCompleted;
+      });
   if (attempt.outcome == JobState::kPending || was_done) {
     attempt.outcome = JobState::kCompleted;
     attempt.cause = well;
@@ -329,29 +349,50 @@ void ControllerState::finish_if_done(LiveJob& live, Time now) {
   const JobState outcome = attempt.outcome;
   const Cause cause = attempt.cause;
   if (requeue_follows && !was_done) return requeue(live, cause, now);
+  if (hold_follows) return hold_spent(live, cause, now);
   // A run that failed by itself just before it was cancelled keeps its own end.
-  const bool gave_way = is_cancelled(live) && may_retry(live, outcome);
+  const bool gave_way = !is_wanted && may_retry(live, attempt);
   if (gave_way) return make_final(live, JobState::kCancelled, live.job.cause, now);
   make_final(live, outcome, cause, now);
 }
 
 void ControllerState::requeue(LiveJob& live, const Cause& cause, Time now) {
-  const JobState outcome = live.attempt->outcome;
-  const JobId id = live.job.id;
   std::optional<Time> retry_at;
-  // An eviction is nobody's fault: it costs no retry, and the core knows how long it backs off.
-  if (outcome != JobState::kPreempted) {
-    ++*retry_of(live.job, outcome).used;
-  }
-  // The loss of a node says nothing about a start elsewhere (E1).
-  if (outcome != JobState::kPreempted && cause.code != CauseCode::kNodeLost) {
+  if (!is_free(*live.attempt)) ++*retry_of(live.job, live.attempt->outcome).used;
+  // The loss of a node says nothing about a start elsewhere (E1), and of an eviction the core knows
+  // how long it backs off.
+  if (!is_free(*live.attempt) && cause.code != CauseCode::kNodeLost) {
     // One second at first, doubled each time: a fault that stays must not turn into a storm of
     // launches.
     retry_at = now + std::chrono::seconds{std::int64_t{1}
                                           << std::min(live.job.last_attempt.value - 1, 6U)};
   }
+  wait_again(live, cause, retry_at, now);
+  event(now, "requeue", live.job.id, "artel-ctld", describe(cause));
+}
+
+void ControllerState::hold_spent(LiveJob& live, const Cause& cause, Time now) {
+  const bool by_node = live.attempt->outcome == JobState::kNodeFail;
+  const Retry retry = retry_of(live.job, live.attempt->outcome);
+  wait_again(live, cause, std::nullopt, now);
+  hold(live,
+       {.actor = Actor::kSystem,
+        .code = CauseCode::kRetriesSpent,
+        .node = cause.node,
+        .text = fmt::format("held: its {} retries after failures of {} are spent, the last: {}; "
+                            "'artel release {}' gives it new ones",
+                            retry.allowed, by_node ? "nodes" : "launches", describe(cause),
+                            live.job.id.value)},
+       now);
+  event(now, "hold", live.job.id, "artel-ctld", live.job.cause.text);
+}
+
+void ControllerState::wait_again(LiveJob& live, const Cause& cause, std::optional<Time> retry_at,
+                                 Time now) {
+  const JobId id = live.job.id;
+  const JobState outcome = live.attempt->outcome;
   if (const auto node = find_node(cause.node);
-      node && outcome != JobState::kFailed && outcome != JobState::kPreempted) {
+      node && (outcome == JobState::kNodeFail || outcome == JobState::kBootFail)) {
     live.job.excluded.push_back(*node);
     core_->mark(now, id, *node);
   }
@@ -367,7 +408,16 @@ void ControllerState::requeue(LiveJob& live, const Cause& cause, Time now) {
                              .numbers = {}};
   pass_due_ = true;
   set_timer(live, std::nullopt);
-  event(now, "requeue", id, "artel-ctld", describe(cause));
+}
+
+void ControllerState::hold(LiveJob& live, Cause cause, Time now) {
+  core_->set_held(now, live.job.id, true);
+  live.job.cause = std::move(cause);
+  live.job.wait = {.code = WaitCode::kHeld, .nodes_wanted = live.job.spec->component().nodes};
+  live.wait = {};
+  move_to(live, JobState::kHeld);
+  touch(live);
+  pass_due_ = true;  // its planned start is free for others
 }
 
 void ControllerState::make_final(LiveJob& live, JobState state, const Cause& cause, Time now) {

@@ -11,6 +11,19 @@
 #include "ctld/core/state.h"
 
 namespace artel::ctld {
+namespace {
+
+/// "held by alice: for the review"
+Cause by_person(std::string_view done, CauseCode code, const Caller& caller,
+                const std::string& reason) {
+  return {.actor = Actor::kUser,
+          .code = code,
+          .actor_name = caller.owner.user,
+          .text = fmt::format("{} by {}{}{}", done, caller.owner.user, reason.empty() ? "" : ": ",
+                              reason)};
+}
+
+}  // namespace
 
 void ControllerState::order_jobs(RequestId request, const std::vector<JobId>& jobs,
                                  const std::function<Result<>(JobId)>& order) {
@@ -29,11 +42,7 @@ Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::
   const auto found = find_own(caller, id);
   if (!found) return fail(found);
   LiveJob& live = **found;
-  const Cause cause{.actor = Actor::kUser,
-                    .code = CauseCode::kCancel,
-                    .actor_name = caller.owner.user,
-                    .text = fmt::format("cancelled by {}{}{}", caller.owner.user,
-                                        reason.empty() ? "" : ": ", reason)};
+  const Cause cause = by_person("cancelled", CauseCode::kCancel, caller, reason);
   event(now, "cancel", id, caller.owner.user, reason);
   if (!is_placed(live.job.state)) {
     make_final(live, JobState::kCancelled, cause, now);
@@ -46,8 +55,9 @@ Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::
 }
 
 void ControllerState::hold_jobs(RequestId request, const Caller& caller,
-                                const std::vector<JobId>& jobs, Time now) {
-  order_jobs(request, jobs, [&](JobId id) { return hold_one(caller, id, now); });
+                                const std::vector<JobId>& jobs, const std::string& reason,
+                                Time now) {
+  order_jobs(request, jobs, [&](JobId id) { return hold_one(caller, id, reason, now); });
 }
 
 void ControllerState::release_jobs(RequestId request, const Caller& caller,
@@ -55,7 +65,14 @@ void ControllerState::release_jobs(RequestId request, const Caller& caller,
   order_jobs(request, jobs, [&](JobId id) { return release_one(caller, id, now); });
 }
 
-Result<> ControllerState::hold_one(const Caller& caller, JobId id, Time now) {
+void ControllerState::requeue_jobs(RequestId request, const Caller& caller,
+                                   const std::vector<JobId>& jobs, const std::string& reason,
+                                   Time now) {
+  order_jobs(request, jobs, [&](JobId id) { return requeue_one(caller, id, reason, now); });
+}
+
+Result<> ControllerState::hold_one(const Caller& caller, JobId id, const std::string& reason,
+                                   Time now) {
   const auto found = find_own(caller, id);
   if (!found) return fail(found);
   LiveJob& live = **found;
@@ -66,11 +83,8 @@ Result<> ControllerState::hold_one(const Caller& caller, JobId id, Time now) {
                             "runs",
                             id.value, job_state_name(live.job.state)));
   }
-  event(now, "hold", id, caller.owner.user, "");
-  core_->set_held(now, id, true);
-  move_to(live, JobState::kHeld);
-  touch(live);
-  pass_due_ = true;  // its planned start is free for others
+  event(now, "hold", id, caller.owner.user, reason);
+  hold(live, by_person("held", CauseCode::kHold, caller, reason), now);
   return {};
 }
 
@@ -79,11 +93,43 @@ Result<> ControllerState::release_one(const Caller& caller, JobId id, Time now) 
   if (!found) return fail(found);
   LiveJob& live = **found;
   if (live.job.state != JobState::kHeld) return {};  // a repeated call finds what it has done
+  const Cause& held = live.job.cause;
+  if (held.code == CauseCode::kHold && held.actor_name != live.job.spec->owner.user &&
+      !caller.is_operator) {
+    return fail(ErrorCode::kPermissionDenied,
+                fmt::format("job {} is {}; an operator must release it", id.value, held.text));
+  }
+  if (held.code == CauseCode::kRetriesSpent) live.job.retries = {};
+  live.job.cause = {};
   event(now, "release", id, caller.owner.user, "");
   core_->set_held(now, id, false);
   move_to(live, JobState::kPending);
   touch(live);
   pass_due_ = true;
+  return {};
+}
+
+// It waits again in its old place (E1) once nothing of the run is left.
+Result<> ControllerState::requeue_one(const Caller& caller, JobId id, const std::string& reason,
+                                      Time now) {
+  const auto found = find_own(caller, id);
+  if (!found) return fail(found);
+  LiveJob& live = **found;
+  const JobSpec& spec = *live.job.spec;
+  const auto refused = [&](std::string why) {
+    return fail(ErrorCode::kWrongState, fmt::format("job {} {}", id.value, why));
+  };
+  if (!is_placed(live.job.state)) {
+    if (live.job.last_attempt.value > 0) return {};  // a repeated call finds what it has done
+    return refused("has not started yet; there is no run that could be ended");
+  }
+  if (live.attempt->cause.code == CauseCode::kRequeue) return {};
+  if (live.job.state == JobState::kCompleting)
+    return refused(fmt::format("is ending already: {}", describe(live.attempt->cause)));
+  if (spec.attached || spec.kind == JobKind::kInteractive)
+    return refused("has somebody who waits at its terminal; cancel it and start it again");
+  event(now, "requeue", id, caller.owner.user, reason);
+  end_attempt(live, by_person("requeued", CauseCode::kRequeue, caller, reason), false, now);
   return {};
 }
 

@@ -79,6 +79,20 @@ void PacedCore::set_held(Time now, JobId job, bool held) {
   if (!held || !core_.stage(job)) return tell(fact);
   tell_now(fact);
 }
+void PacedCore::set_priority(Time now, JobId job, std::int32_t priority) {
+  const Fact fact = [=](sched::Scheduler& core) { core.set_priority(now, job, priority); };
+  if (!core_.stage(job)) return tell(fact);
+  tell_now(fact);
+}
+void PacedCore::replace(Time now, const sched::Remembered& job) {
+  const JobId id = job.job.id;
+  const Fact fact = [=](sched::Scheduler& core) {
+    if (core.stage(id)) core.end(now, id, sched::Ended::kOtherwise);
+    core.restore(now, job);
+  };
+  if (!core_.stage(id)) return tell(fact);
+  tell_now(fact);
+}
 void PacedCore::set_health(Time now, NodeId node, bool healthy) {
   const Fact fact = [=](sched::Scheduler& core) { core.set_health(now, node, healthy); };
   if (healthy) return tell(fact);

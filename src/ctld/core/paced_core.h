@@ -28,10 +28,15 @@ class PacedCore {
   /// Errors as of sched::Scheduler, as far as they can be seen now; who is let in waits in any
   /// case.
   Result<> submit(Time now, const sched::JobFacts& facts);
+  /// What submit() would say of it now.
+  [[nodiscard]] Result<> check(const sched::JobFacts& facts) { return core_.check(facts); }
   /// Nothing happens where the job is not known.
   void end(Time now, JobId job, sched::Ended how);
   void requeue(Time now, JobId job, std::optional<Time> retry_at = {});
   void set_held(Time now, JobId job, bool held);
+  void set_priority(Time now, JobId job, std::int32_t priority);
+  /// A job that waits asks for something else from now on, in its old place. A claim is given up.
+  void replace(Time now, const sched::Remembered& job);
   void set_health(Time now, NodeId node, bool healthy);
   void change(Time now, sched::QuotaId quota, const sched::QuotaChange& change);
   void begin_run(Time now, JobId job, std::optional<Time> limit_end);

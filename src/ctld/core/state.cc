@@ -120,7 +120,8 @@ Effects ControllerState::take_effects() {
     const auto it = jobs_.find(id);
     ARTEL_ASSERT(it != jobs_.end());
     LiveJob& live = it->second;
-    effects_.writes.emplace_back(JobRow{live.job, new_jobs_.erase(id) > 0});
+    const bool has_new_spec = new_specs_.erase(id) > 0;
+    effects_.writes.emplace_back(JobRow{live.job, new_jobs_.erase(id) > 0, has_new_spec});
     if (live.attempt) effects_.writes.emplace_back(AttemptRow{*live.attempt});
     if (!is_final(live.job.state)) continue;
     live.job.attempt = live.attempt ? std::make_shared<const Attempt>(*live.attempt) : nullptr;

@@ -82,9 +82,14 @@ class ControllerState {
   // orders.cc
   void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
               const std::string& reason, Time now);
-  void hold_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
+  void hold_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                 const std::string& reason, Time now);
   void release_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
                     Time now);
+  void update_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                   const JobChange& change, Time now);
+  void requeue_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+                    const std::string& reason, Time now);
   void drain_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
                    const DrainOrder& order, Time now);
   void resume_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
@@ -117,6 +122,8 @@ class ControllerState {
   // admission.cc
   Result<JobSpec> admit(const Caller& caller, JobSpec spec) const;
   [[nodiscard]] Result<> check_fit(const JobSpec& spec) const;
+  /// The job as it would be. Errors as of submit().
+  Result<JobSpec> admit_change(const Caller& caller, const LiveJob& live, const JobChange& change);
   Result<> choose_line(const Caller& caller, JobSpec& spec) const;
   Result<> choose_queue(const Caller& caller, JobSpec& spec) const;
   /// The job that the caller may give orders to. Error: kNotFound, kPermissionDenied.
@@ -136,8 +143,10 @@ class ControllerState {
   void order_nodes(RequestId request, const std::vector<std::string>& nodes,
                    const std::function<Result<>(NodeEntry&)>& order);
   Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
-  Result<> hold_one(const Caller& caller, JobId id, Time now);
+  Result<> hold_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   Result<> release_one(const Caller& caller, JobId id, Time now);
+  Result<> update_one(const Caller& caller, JobId id, const JobChange& change, Time now);
+  Result<> requeue_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   Result<NodeEntry*> find_entry(const std::string& name);
 
   // lifecycle.cc
@@ -154,6 +163,11 @@ class ControllerState {
   /// Closes the attempt if nothing of it can be waited for any more.
   void finish_if_done(LiveJob& live, Time now);
   void requeue(LiveJob& live, const Cause& cause, Time now);
+  /// Its budget of retries is spent.
+  void hold_spent(LiveJob& live, const Cause& cause, Time now);
+  /// In its old place; `cause`: of the attempt that is over, whose node it avoids from now on.
+  void wait_again(LiveJob& live, const Cause& cause, std::optional<Time> retry_at, Time now);
+  void hold(LiveJob& live, Cause cause, Time now);
   void make_final(LiveJob& live, JobState state, const Cause& cause, Time now);
   void move_to(LiveJob& live, JobState state);
   void send_start(LiveJob& live);
@@ -263,6 +277,7 @@ class ControllerState {
   std::set<JobId> touched_;  // rows to write with the next effects
   std::set<NodeId> touched_nodes_;
   std::set<JobId> new_jobs_;
+  std::set<JobId> new_specs_;  // of jobs that are stored already
   std::shared_ptr<const Snapshot> snapshot_;
 };
 

@@ -21,10 +21,12 @@
 
 namespace artel::ctld {
 
-/// The job's row: everything of Job but its attempt. `spec` is written once, with `is_new`.
+/// The job's row: everything of Job but its attempt. `spec` is written with `is_new`, and
+/// again with `has_new_spec`.
 struct JobRow {
   Job job;
   bool is_new{};
+  bool has_new_spec{};
 };
 
 /// The attempt's row and the rows of its parts, one a node. An attempt is closed by `ended_at`, a

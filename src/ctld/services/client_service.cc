@@ -44,6 +44,20 @@ ClientService::Reactor* ClientService::Hold(Context* context, const v1::HoldRequ
   });
 }
 
+ClientService::Reactor* ClientService::Requeue(Context* context, const v1::RequeueRequest* request,
+                                               v1::JobOutcomes* reply) {
+  return begin(*context, [&](Call& call, const Caller& caller) {
+    return parts_.commands.requeue(call, caller, *request, *reply);
+  });
+}
+
+ClientService::Reactor* ClientService::Update(Context* context, const v1::UpdateRequest* request,
+                                              v1::JobOutcomes* reply) {
+  return begin(*context, [&](Call& call, const Caller& caller) {
+    return parts_.commands.update(call, caller, *request, *reply);
+  });
+}
+
 ClientService::Reactor* ClientService::Drain(Context* context, const v1::DrainRequest* request,
                                              v1::NodeOutcomes* reply) {
   return begin(*context, [&](Call& call, const Caller& caller) {

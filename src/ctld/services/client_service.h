@@ -36,6 +36,10 @@ class ClientService final : public v1::ClientService::CallbackService {
   Reactor* Cancel(Context* context, const v1::CancelRequest* request,
                   v1::JobOutcomes* reply) override;
   Reactor* Hold(Context* context, const v1::HoldRequest* request, v1::JobOutcomes* reply) override;
+  Reactor* Requeue(Context* context, const v1::RequeueRequest* request,
+                   v1::JobOutcomes* reply) override;
+  Reactor* Update(Context* context, const v1::UpdateRequest* request,
+                  v1::JobOutcomes* reply) override;
   Reactor* Drain(Context* context, const v1::DrainRequest* request,
                  v1::NodeOutcomes* reply) override;
   Reactor* Explain(Context* context, const v1::ExplainRequest* request,

@@ -42,6 +42,20 @@ std::vector<JobId> ids_of(const google::protobuf::RepeatedField<std::uint64_t>& 
   return {numbers.begin(), numbers.end()};
 }
 
+JobChange change_of(const v1::UpdateRequest& request) {
+  const auto names = [](const v1::UpdateRequest::Nodes& nodes) {
+    return std::vector<std::string>(nodes.names().begin(), nodes.names().end());
+  };
+  JobChange out;
+  if (request.has_name()) out.name = request.name();
+  if (request.has_priority()) out.priority = request.priority();
+  if (request.has_time_limit_ms()) out.time_limit = Duration{request.time_limit_ms()};
+  if (request.has_nodes()) out.nodes = request.nodes();
+  if (request.has_nodes_wanted()) out.nodes_wanted = names(request.nodes_wanted());
+  if (request.has_nodes_avoided()) out.nodes_avoided = names(request.nodes_avoided());
+  return out;
+}
+
 /// Writes down what became of the jobs and answers.
 auto answer_jobs(Call& call, v1::JobOutcomes& reply) {
   return [&call, &reply](decltype(Reply::body) body) {
@@ -123,15 +137,47 @@ Result<> Commands::hold(Call& call, const Caller& caller, const v1::HoldRequest&
   if (auto allowed = check_right(Verb::kHold, caller); !allowed) return allowed;
   const auto* const verb = request.release() ? "release" : "hold";
   if (auto counted = check_jobs(verb, request.jobs_size()); !counted) return counted;
+  if (auto kept = check_reason(request.reason()); !kept) return kept;
   if (room_)
     if (auto room = room_(); !room) return room;
   return loop_.command(
       [caller = as_far_as(Verb::kHold, caller), jobs = ids_of(request.jobs()),
+       reason = request.reason(),
        release = request.release()](Controller& controller, RequestId id, Time now) {
         release ? controller.release(id, caller, jobs, now)
-                : controller.hold(id, caller, jobs, now);
+                : controller.hold(id, caller, jobs, reason, now);
       },
       answer_jobs(call, reply));
+}
+
+Result<> Commands::requeue(Call& call, const Caller& caller, const v1::RequeueRequest& request,
+                           v1::JobOutcomes& reply) {
+  if (auto allowed = check_right(Verb::kRequeue, caller); !allowed) return allowed;
+  if (auto counted = check_jobs("requeue", request.jobs_size()); !counted) return counted;
+  if (auto kept = check_reason(request.reason()); !kept) return kept;
+  if (room_)
+    if (auto room = room_(); !room) return room;
+  return loop_.command(
+      [caller = as_far_as(Verb::kRequeue, caller), jobs = ids_of(request.jobs()),
+       reason = request.reason()](Controller& controller, RequestId id, Time now) {
+        controller.requeue(id, caller, jobs, reason, now);
+      },
+      answer_jobs(call, reply));
+}
+
+Result<> Commands::update(Call& call, const Caller& caller, const v1::UpdateRequest& request,
+                          v1::JobOutcomes& reply) {
+  if (auto allowed = check_right(Verb::kUpdate, caller); !allowed) return allowed;
+  if (auto counted = check_jobs("update", request.jobs_size()); !counted) return counted;
+  const JobChange change = change_of(request);
+  if (change.is_empty())
+    return fail(ErrorCode::kInvalidArgument, "an update names at least one thing to change");
+  if (room_)
+    if (auto room = room_(); !room) return room;
+  return loop_.command([caller = as_far_as(Verb::kUpdate, caller), jobs = ids_of(request.jobs()),
+                        change](Controller& controller, RequestId id,
+                                Time now) { controller.update(id, caller, jobs, change, now); },
+                       answer_jobs(call, reply));
 }
 
 Result<> Commands::drain(Call& call, const Caller& caller, const v1::DrainRequest& request,

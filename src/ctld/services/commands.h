@@ -41,6 +41,10 @@ class Commands {
                   v1::JobOutcomes& reply);
   Result<> hold(Call& call, const Caller& caller, const v1::HoldRequest& request,
                 v1::JobOutcomes& reply);
+  Result<> requeue(Call& call, const Caller& caller, const v1::RequeueRequest& request,
+                   v1::JobOutcomes& reply);
+  Result<> update(Call& call, const Caller& caller, const v1::UpdateRequest& request,
+                  v1::JobOutcomes& reply);
   Result<> drain(Call& call, const Caller& caller, const v1::DrainRequest& request,
                  v1::NodeOutcomes& reply);
 

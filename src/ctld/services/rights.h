@@ -28,8 +28,10 @@ enum class Verb : std::uint8_t {
   kDrain,    // and resume
   kExplain,  // why a job waits, what a change would do
   kStore,    // what the store lost and found
+  kRequeue,
+  kUpdate,
 };
-inline constexpr std::size_t kVerbs = 13;
+inline constexpr std::size_t kVerbs = 15;
 
 /// The caller's relation to the job. For verbs without a job: kOther or kOperator.
 enum class Role : std::uint8_t { kOther, kOwner, kOperator };
@@ -55,6 +57,8 @@ inline constexpr std::array<RightsRow, kVerbs> kRights = {{
     {Verb::kDrain, "drain", {false, false, true}},
     {Verb::kExplain, "ask about", {true, true, true}},
     {Verb::kStore, "look into the store of", {false, false, true}},
+    {Verb::kRequeue, "requeue", {false, true, true}},
+    {Verb::kUpdate, "update", {false, true, true}},
 }};
 
 constexpr bool may(Verb verb, Role role) {

@@ -307,6 +307,8 @@ bool is_known(CauseCode code) {
     case CauseCode::kDependencyNeverMet:
     case CauseCode::kDeadline:
     case CauseCode::kMaxWait:
+    case CauseCode::kHold:
+    case CauseCode::kRequeue:
       return true;
   }
   return false;

@@ -33,6 +33,8 @@ constexpr std::string_view kInsertJob =
 constexpr std::string_view kUpdateJob =
     "UPDATE job SET (" ARTEL_JOB_COLUMNS
     ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
+constexpr std::string_view kUpdateSpec = "UPDATE job SET name = ?, priority = ? WHERE id = ?";
+constexpr std::string_view kUpdateSpecBlob = "UPDATE job_spec SET spec = ? WHERE job = ?";
 constexpr std::string_view kInsertSpec = "INSERT INTO job_spec (job, spec) VALUES (?, ?)";
 constexpr std::string_view kWriteAttempt = "INSERT OR REPLACE INTO attempt (" ARTEL_ATTEMPT_COLUMNS
                                            ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
@@ -145,6 +147,8 @@ class SqliteStore::Impl {
   Result<> write_all(const std::vector<StoreWrite>& rows);
   Result<> write(const JobRow& row);
   Result<> write_new(const Job& job);
+  /// What of the spec of a stored job may change.
+  Result<> write_spec(const Job& job);
   Result<> write(const AttemptRow& row);
   Result<> write(const NodeRow& row);
   Result<> write(const EventRow& row);
@@ -288,9 +292,20 @@ Result<> SqliteStore::Impl::write(const JobRow& row) {
   if (!update) return fail(update);
   bind_job(*update, row.job, name_);
   if (auto done = update->bind(number(row.job.id)).run(); !done) return done;
-  if (database_->changes() == 1) return {};
+  if (database_->changes() == 1) return row.has_new_spec ? write_spec(row.job) : Result<>{};
   return fail(ErrorCode::kStorage, fmt::format("store {}: job {} is not there to be changed",
                                                database_->path().string(), row.job.id.value));
+}
+
+Result<> SqliteStore::Impl::write_spec(const Job& job) {
+  auto update = database_->prepare(kUpdateSpec);
+  if (!update) return fail(update);
+  update->bind_text(job.spec->name).bind(job.spec->priority).bind(number(job.id));
+  if (auto done = update->run(); !done) return done;
+  auto blob = database_->prepare(kUpdateSpecBlob);
+  if (!blob) return fail(blob);
+  blob->bind_blob(wire::encode_spec(*job.spec)).bind(number(job.id));
+  return blob->run();
 }
 
 Result<> SqliteStore::Impl::write_new(const Job& job) {

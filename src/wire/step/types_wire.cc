@@ -112,6 +112,8 @@ CauseCode known_code(std::uint32_t value) {
     case CauseCode::kDependencyNeverMet:
     case CauseCode::kDeadline:
     case CauseCode::kMaxWait:
+    case CauseCode::kHold:
+    case CauseCode::kRequeue:
       return static_cast<CauseCode>(value);
   }
   return CauseCode::kUnknown;

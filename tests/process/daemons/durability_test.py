@@ -37,6 +37,38 @@ class DurabilityTest(case.BedCase):
             self.assertEqual(view["state"], "COMPLETED", view)
             self.assertEqual(view["user"], self.bed.user_name("u1"))
 
+    def order_and_kill(self, *words):
+        """The controller is killed the moment the order is acknowledged, and started again."""
+        process = self.bed.popen(*words)
+        line = process.stdout.readline()
+        self.bed.ctld.kill()
+        errors = process.communicate(timeout=30)[1]
+        self.assertTrue(line.startswith("job "), (words, line, errors))
+        self.bed.start_ctld()
+        self.bed.wait_nodes_up()
+
+    def test_orders_that_change_jobs_are_there_after_a_kill(self):
+        runs = self.bed.submit("-t", "5m", "--", "/bin/sleep", "300")
+        self.bed.wait_state(runs, {"RUNNING"})
+        waits = self.bed.submit("-t", "5m", "--", "/bin/sleep", "300")
+        self.order_and_kill("update", "-J", "short", "-t", "2m", str(waits))
+        self.assertEqual([self.bed.show(waits)[key] for key in ("name", "time_limit_ms")], ["short", 120000])
+        self.order_and_kill("hold", "--reason", "wrong data", str(waits))
+        self.assertEqual(self.bed.state(waits), "HELD")
+        self.assertIn("wrong data", self.bed.show(waits)["cause"]["text"])
+        self.order_and_kill("release", str(waits))
+        self.assertEqual(self.bed.state(waits), "PENDING")
+        self.order_and_kill("requeue", "--reason", "new data", str(runs))
+        wait_for(lambda: len(self.bed.show(runs)["attempts"]) == 2, 30, self.bed.logs)
+        first = self.bed.show(runs)["attempts"][0]
+        self.assertEqual(first["cause"]["code"], "requeue", first)
+        self.assertIn("new data", first["cause"]["text"])
+        self.bed.wait_state(runs, {"RUNNING"})
+        self.assertEqual(self.bed.state(waits), "PENDING")
+        self.assertNotEqual(self.bed.artel("update", "-N", "2", str(runs)).returncode, 0)
+        for job in (runs, waits):
+            self.bed.artel("cancel", str(job))
+
     def test_finished_stays_finished_over_three_restarts(self):
         marker = self.bed.home("u1") / "runs"
         good = self.bed.submit("--", "/bin/sh", "-c", f"echo good >> {marker}")

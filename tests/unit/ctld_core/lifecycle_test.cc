@@ -232,7 +232,7 @@ TEST_CASE("how long a job backs off after a failure is kept over a restart") {
   CHECK(after.job(id)->state == JobState::kPreparing);
 }
 
-TEST_CASE("a launch that fails everywhere ends when its budget is spent") {
+TEST_CASE("a launch that fails everywhere is held when its budget is spent") {
   Cluster cluster;
   cluster.connect_all();
   JobSpec job = spec(4);
@@ -244,7 +244,7 @@ TEST_CASE("a launch that fails everywhere ends when its budget is spent") {
     const Cause cause{.actor = Actor::kLaunch, .code = CauseCode::kPrepareRefused, .node = "hgx03"};
     for (std::uint32_t node = 0; node < 4; ++node) cluster.from(node, AttemptRefused{key, cause});
   }
-  CHECK(cluster.job(id)->state == JobState::kBootFail);
+  CHECK(cluster.job(id)->state == JobState::kHeld);
 }
 
 TEST_CASE("a missing program is the job's own failure and is not tried again") {

@@ -15,7 +15,7 @@ Result<> outcome(Cluster& cluster) {
 }
 
 Result<> hold(Cluster& cluster, const Caller& caller, JobId job) {
-  cluster.core().hold(RequestId{3}, caller, {job}, cluster.now);
+  cluster.core().hold(RequestId{3}, caller, {job}, "", cluster.now);
   return outcome(cluster);
 }
 

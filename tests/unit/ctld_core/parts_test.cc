@@ -66,7 +66,7 @@ TEST_CASE("who is cancelled in the middle of a pass does not start in it") {
 
 TEST_CASE("who is held in the middle of a pass does not start in it") {
   Begun begun;
-  begun.cluster.core().hold(RequestId{3}, kAlice, {begun.jobs[1]}, begun.cluster.now);
+  begun.cluster.core().hold(RequestId{3}, kAlice, {begun.jobs[1]}, "", begun.cluster.now);
   begun.finish();
   CHECK(begun.state(1) == JobState::kHeld);
   CHECK(begun.cluster.job(begun.jobs[1])->wait.code == WaitCode::kHeld);

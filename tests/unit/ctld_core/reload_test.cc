@@ -80,7 +80,7 @@ TEST_CASE("what is asked at a submission is that of the new files") {
 TEST_CASE("questions are about the terms that count now") {
   Limited limited;
   Controller& core = limited.cluster.core();
-  core.hold(RequestId{5}, kAlice, {limited.waiting}, limited.cluster.now);
+  core.hold(RequestId{5}, kAlice, {limited.waiting}, "", limited.cluster.now);
   REQUIRE(limited.change(teams(24)));
   core.release(RequestId{6}, kAlice, {limited.waiting}, limited.cluster.now);
   core.scheduling_snapshot(RequestId{7}, kAlice, {}, limited.cluster.now);

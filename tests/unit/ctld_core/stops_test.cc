@@ -54,10 +54,23 @@ TEST_CASE("nobody is evicted for a job that was cancelled in the middle of a pas
 
 TEST_CASE("nobody is evicted for a job that was held in the middle of a pass") {
   Evict e;
-  e.cluster.core().hold(RequestId{3}, kAlice, {e.waits}, e.cluster.now);
+  e.cluster.core().hold(RequestId{3}, kAlice, {e.waits}, "", e.cluster.now);
   (void)e.cluster.tick();
   const auto job = e.cluster.job(e.victim.job);
   CHECK(job->state == JobState::kRunning);
+}
+
+TEST_CASE("a job that was updated in the middle of a pass gets what it asks for now") {
+  Evict e;
+  e.cluster.core().update(RequestId{3}, kAlice, {e.waits}, {.nodes = 1}, e.cluster.now);
+  (void)e.cluster.tick();
+  const auto victim = e.cluster.job(e.victim.job)->attempt;
+  for (std::uint32_t node = 0; node < 4; ++node)
+    e.cluster.from(node, AttemptEnded{e.victim, ended(e.cluster.now, victim->cause)});
+  (void)e.cluster.tick(std::chrono::seconds{1});
+  REQUIRE(e.cluster.job(e.waits)->state == JobState::kPreparing);
+  CHECK(e.cluster.job(e.waits)->attempt->parts.size() == 1);
+  CHECK_FALSE(e.cluster.core().check());
 }
 
 TEST_CASE("nobody is evicted for room on a node that was drained in the middle of a pass") {
@@ -167,7 +180,7 @@ TEST_CASE("a claim of a job that was held before a crash does not come back") {
   part(c, 1);
   keep(c.core().take_effects());
   REQUIRE(claims.size() == 1);
-  c.core().hold(RequestId{3}, kAlice, {e.waits}, c.now);
+  c.core().hold(RequestId{3}, kAlice, {e.waits}, "", c.now);
   keep(c.core().take_effects());
   // crash here, in the middle of the pass: restart with what was stored
   const auto stored = [&](Cluster& from) {

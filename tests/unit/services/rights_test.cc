@@ -30,7 +30,8 @@ constexpr Expected kExpected[] = {
     {Verb::kReadOutput, false, true, true}, {Verb::kNodes, true, true, true},
     {Verb::kUsage, true, true, true},       {Verb::kHold, false, true, true},
     {Verb::kDrain, false, false, true},     {Verb::kExplain, true, true, true},
-    {Verb::kStore, false, false, true},
+    {Verb::kStore, false, false, true},     {Verb::kRequeue, false, true, true},
+    {Verb::kUpdate, false, true, true},
 };
 
 TEST_CASE("each verb is open to exactly the roles that the design names") {
