@@ -426,7 +426,7 @@ class World {
     drop_link(i);
     link.cut = true;
     link.isolated = true;
-    link.refuses = random_.chance(300);
+    link.refuses = random_.chance(600);
     nodes_[i]->faults.crash_between_effects = 0;
     nodes_[i]->faults.crash_while_saving = 0;
     truth_.unreachable(nodes_[i]->name());
