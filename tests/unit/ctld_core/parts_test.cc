@@ -77,6 +77,15 @@ TEST_CASE("who is held in the middle of a pass does not start in it") {
   CHECK(begun.cluster.core().check() == std::nullopt);
 }
 
+TEST_CASE("who is updated in the middle of a pass starts as it asks now") {
+  Begun begun;
+  begun.cluster.core().update(RequestId{3}, kAlice, {begun.jobs[1]}, {.nodes = 2},
+                              begun.cluster.now);
+  begun.finish();
+  REQUIRE(begun.state(1) == JobState::kPreparing);
+  CHECK(begun.cluster.job(begun.jobs[1])->attempt->parts.size() == 2);
+}
+
 TEST_CASE("nobody is placed on a node that was lost in the middle of a pass") {
   Begun begun;
   begun.cluster.disconnect(1);
