@@ -18,13 +18,13 @@ Syntax cancel_syntax() {
 }
 
 int cancel_command(const Context& context, const Parsed& parsed) {
-  const auto ids = job_ids(parsed.operands);
-  if (!ids) return report(ids.error());
-  if (ids->empty()) return report({ErrorCode::kInvalidArgument, "name the jobs to cancel"});
+  const auto jobs = job_words(parsed.operands);
+  if (!jobs) return report(jobs.error());
+  if (jobs->empty()) return report({ErrorCode::kInvalidArgument, "name the jobs to cancel"});
   const auto client = connect(context);
   if (!client) return report(client.error());
   v1::CancelRequest request;
-  for (const std::uint64_t id : *ids) request.add_jobs(id);
+  name_jobs(*jobs, request);
   request.set_reason(parsed.value("reason"));
   const auto reply = (*client)->cancel(request);
   if (!reply) return report(reply.error());

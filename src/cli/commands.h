@@ -64,4 +64,27 @@ Result<std::vector<std::uint64_t>> job_ids(const std::vector<std::string>& words
 /// Exactly one.
 Result<std::uint64_t> one_job_id(const std::vector<std::string>& words);
 
+/// A job, or some tasks of an array: "1234_7", "1234_[3-9,12]".
+struct JobWord {
+  std::uint64_t job{};
+  std::string indexes;  // empty: all of it
+};
+/// Error: kInvalidArgument.
+Result<std::vector<JobWord>> job_words(const std::vector<std::string>& words);
+/// Exactly one job, or one task of an array, whose number the controller is asked for.
+Result<std::uint64_t> one_job(rpc::Client& client, const std::vector<std::string>& words);
+/// Puts the words into a request that has `jobs` and `tasks`.
+template <typename Request>
+void name_jobs(const std::vector<JobWord>& words, Request& request) {
+  for (const JobWord& word : words) {
+    if (word.indexes.empty()) {
+      request.add_jobs(word.job);
+      continue;
+    }
+    auto& tasks = *request.add_tasks();
+    tasks.set_array(word.job);
+    tasks.set_indexes(word.indexes);
+  }
+}
+
 }  // namespace artel::cli

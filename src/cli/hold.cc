@@ -31,11 +31,11 @@ Syntax syntax_of(std::string command, std::string summary, std::vector<Option> o
 template <typename Request, typename Send>
 int order(const Context& context, const Parsed& parsed, std::string_view verb,
           const Success& success, Request request, Send send) {
-  const auto ids = job_ids(parsed.operands);
-  if (!ids) return report(ids.error());
-  if (ids->empty())
+  const auto jobs = job_words(parsed.operands);
+  if (!jobs) return report(jobs.error());
+  if (jobs->empty())
     return report({ErrorCode::kInvalidArgument, "name the jobs to " + std::string(verb)});
-  for (const std::uint64_t id : *ids) request.add_jobs(id);
+  name_jobs(*jobs, request);
   const auto client = connect(context);
   if (!client) return report(client.error());
   const auto reply = send(**client, request);

@@ -38,7 +38,7 @@ class SpecReader {
   Result<> read() {
     for (auto step :
          {&SpecReader::names, &SpecReader::shape, &SpecReader::per_node, &SpecReader::limits,
-          &SpecReader::hosts, &SpecReader::files, &SpecReader::variables}) {
+          &SpecReader::hosts, &SpecReader::array, &SpecReader::files, &SpecReader::variables}) {
       if (auto done = (this->*step)(); !done) return done;
     }
     return {};
@@ -204,6 +204,19 @@ class SpecReader {
     return {};
   }
 
+  Result<> array() {
+    const Given* given = find("array");
+    if (given == nullptr) return {};
+    auto array = parse_array(given->values.front(), kMostArrayTasks);
+    if (!array) return refuse(*given, array);
+    spec_.array = std::move(*array);
+    if (find("output") != nullptr) return {};
+    // By the name under which a task is known, instead of by its number.
+    if (const auto at = spec_.output.find("%j"); at != std::string::npos)
+      spec_.output.replace(at, 2, "%A_%t");
+    return {};
+  }
+
   Result<> files() {
     for (const auto& [name, field] :
          {std::pair("output", &spec_.output), std::pair("error", &spec_.error)}) {
@@ -213,9 +226,10 @@ class SpecReader {
       if (field->empty()) return refuse(*given, "the value is empty");
       if (field->ends_with('/')) return refuse(*given, fmt::format("'{}' is a directory", *field));
       if (const std::string unknown = unknown_placeholder(*field); !unknown.empty()) {
-        return refuse(*given, fmt::format("'{}' is unknown; known are %j job, %t task, %a attempt, "
-                                          "%x name, %u user and %%",
-                                          unknown));
+        return refuse(
+            *given, fmt::format("'{}' is unknown; known are %j job, %A array, %t task, %a attempt, "
+                                "%x name, %u user and %%",
+                                unknown));
       }
     }
     return {};
@@ -298,9 +312,11 @@ std::vector<Option> job_options(JobOptions kind) {
       {"--within", Kind::kValue, "LEVEL", "all nodes in one leaf or block (any)"},
   };
   if (kind == JobOptions::kSubmit) {
-    options.push_back(
-        {"-o,--output", Kind::kValue, "FILE",
-         "standard output (artel-%j.out); %j job, %t task, %a attempt, %x name, %u user"});
+    options.push_back({"-a,--array", Kind::kValue, "LIST[%MOST]",
+                       "a task for each index: 0-99, 1,3,5-9:2; 0-99%5: at most 5 at once"});
+    options.push_back({"-o,--output", Kind::kValue, "FILE",
+                       "standard output (artel-%j.out); %j job, %A array, %t task, %a attempt, %x "
+                       "name, %u user"});
     options.push_back({"-e,--error", Kind::kValue, "FILE", "standard error, else with the output"});
   }
   options.push_back(

@@ -88,6 +88,24 @@ std::string attempt_part(const v1::AttemptView& attempt, Time now) {
   return page;
 }
 
+void add_tasks(std::string& page, const v1::JobView& job) {
+  if (job.has_task())
+    fact(page, "number",
+         fmt::format("{} (task {} of array {})", job.id(), job.task().index(), job.task().array()));
+  if (!job.has_array()) return;
+  const v1::ArrayView& array = job.array();
+  const auto some = [](std::uint32_t count, const std::string& indexes) {
+    return count == 0 ? std::string() : fmt::format("{} ({})", count, indexes);
+  };
+  fact(page, "tasks", some(array.tasks(), job.spec().array()));
+  fact(page, "waiting", some(array.waiting_count(), array.waiting()));
+  fact(page, "held", some(array.held_count(), array.held()));
+  fact(page, "active", std::to_string(array.active()));
+  fact(page, "ended",
+       fmt::format("{} completed, {} failed, {} cancelled", array.completed(), array.failed(),
+                   array.cancelled()));
+}
+
 void add_request(std::string& page, const v1::JobView& job) {
   const v1::Component& part = component_of(job);
   const v1::JobSpec& spec = job.spec();
@@ -145,10 +163,10 @@ std::string queue_table(const v1::QueueReply& reply, Terminal terminal, bool who
                {"REASON OR NODES", false, 14}});
   for (const v1::JobView& job : reply.jobs()) {
     const v1::JobSpec& spec = job.spec();
-    table.add({std::to_string(job.id()), spec.name(), spec.owner().user(), spec.team(),
-               Cell(job.state(), state_style(job.state())),
-               std::to_string(component_of(job).nodes()), time_column(job, now),
-               reason_column(job, now, whole)});
+    const std::string state = waiting_state(job);
+    table.add({job_name(job, whole), spec.name(), spec.owner().user(), spec.team(),
+               Cell(state, state_style(state)), std::to_string(component_of(job).nodes()),
+               time_column(job, now), reason_column(job, now, whole)});
   }
   return table.text(terminal);
 }
@@ -171,7 +189,7 @@ std::string history_table(const v1::HistoryReply& reply, Time now, Terminal term
     const auto spent = attempt == nullptr ? std::nullopt : elapsed(*attempt, now);
     const bool is_final = is_final_state(job.state());
     table.add(
-        {std::to_string(job.id()), spec.name(), spec.owner().user(), spec.team(),
+        {job_name(job, whole), spec.name(), spec.owner().user(), spec.team(),
          Cell(job.state(), state_style(job.state())), std::to_string(component_of(job).nodes()),
          job.has_ended_ms() ? short_time(job.ended_ms()) : "-",
          spent ? format_elapsed(*spent) : "-", is_final ? std::to_string(job_exit_code(job)) : "-",
@@ -183,7 +201,8 @@ std::string history_table(const v1::HistoryReply& reply, Time now, Terminal term
 std::string job_page(const v1::JobView& job, Time now) {
   const v1::JobSpec& spec = job.spec();
   std::string page =
-      printable(fmt::format("job {}  {}  {}", job.id(), spec.name(), job.state())) + "\n";
+      printable(fmt::format("job {}  {}  {}", job_name(job, false), spec.name(), job.state())) +
+      "\n";
   fact(page, "user", fmt::format("{} (uid {})", spec.owner().user(), spec.owner().uid()));
   fact(page, "team", spec.team());
   fact(page, "queue", spec.queue());
@@ -193,6 +212,7 @@ std::string job_page(const v1::JobView& job, Time now) {
          spec.job_class() + (spec.preemptible() ? "" : " (not to be evicted for others)"));
   }
   if (spec.priority() != 0) fact(page, "priority", std::to_string(spec.priority()));
+  add_tasks(page, job);
   add_request(page, job);
   add_program(page, job);
   fact(page, "submitted", format_time(time_from_ms(job.submitted_ms())));

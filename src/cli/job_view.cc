@@ -41,7 +41,48 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
+/// Where the tasks of an array are, in a few words.
+std::string counts_text(const v1::ArrayView& array) {
+  std::string out = fmt::format("{} wait", array.waiting_count());
+  const auto add = [&out](std::uint32_t count, std::string_view what) {
+    if (count > 0) out += fmt::format(", {} {}", count, what);
+  };
+  add(array.held_count(), "held");
+  add(array.active(), "run");
+  add(array.completed(), "done");
+  add(array.failed(), "failed");
+  add(array.cancelled(), "cancelled");
+  return out;
+}
+
+/// Not more of a list than a column takes.
+std::string shortened(const std::string& indexes) {
+  constexpr std::size_t kMost = 20;
+  if (indexes.size() <= kMost) return indexes;
+  const auto end = indexes.rfind(',', kMost);
+  return indexes.substr(0, end == std::string::npos ? kMost : end) + ",...";
+}
+
 }  // namespace
+
+std::string job_name(const v1::JobView& job, bool whole) {
+  if (job.has_task()) return fmt::format("{}_{}", job.task().array(), job.task().index());
+  if (!job.has_array()) return std::to_string(job.id());
+  const v1::ArrayView& array = job.array();
+  const std::string& left = array.waiting_count() > 0 ? array.waiting()
+                            : array.held_count() > 0  ? array.held()
+                                                      : job.spec().array();
+  const std::size_t end = left.find('%');
+  std::string indexes = left.substr(0, end);
+  if (!whole) indexes = shortened(indexes);
+  if (array.throttle() > 0) indexes += fmt::format("%{}", array.throttle());
+  return fmt::format("{}_[{}]", job.id(), indexes);
+}
+
+std::string waiting_state(const v1::JobView& job) {
+  if (!job.has_array() || is_final_state(job.state())) return job.state();
+  return job.array().waiting_count() > 0 ? "PENDING" : "HELD";
+}
 
 const v1::AttemptView* latest_attempt(const v1::JobView& job) {
   return job.attempts_size() == 0 ? nullptr : &job.attempts(job.attempts_size() - 1);
@@ -80,7 +121,9 @@ std::string time_column(const v1::JobView& job, Time now) {
 std::string reason_column(const v1::JobView& job, Time now, bool whole) {
   if (is_final_state(job.state())) return cause_text(job);
   if (job.has_wait()) {
-    return whole && !job.wait().text().empty() ? job.wait().text() : short_reason(job.wait(), now);
+    const std::string why =
+        whole && !job.wait().text().empty() ? job.wait().text() : short_reason(job.wait(), now);
+    return job.has_array() ? why + "; " + counts_text(job.array()) : why;
   }
   const v1::AttemptView* attempt = latest_attempt(job);
   const bool is_placed = attempt != nullptr && !attempt->has_ended_ms();

@@ -16,6 +16,11 @@ class JobView;
 
 namespace artel::cli {
 
+/// "17", "1234_7" for a task, "1234_[5-999%50]" for an array of which that much waits. `whole`:
+/// however long.
+std::string job_name(const v1::JobView& job, bool whole);
+/// The state; of an array in a list of what waits, that of its tasks that do.
+std::string waiting_state(const v1::JobView& job);
 /// The latest attempt, or null before the first.
 const v1::AttemptView* latest_attempt(const v1::JobView& job);
 /// Its component; a default one where a reply has none.

@@ -69,6 +69,21 @@ Json attempt_json(const v1::AttemptView& attempt, Time now) {
           {"parts", parts}};
 }
 
+Json array_json(const v1::JobView& job) {
+  const v1::ArrayView& array = job.array();
+  return {{"tasks", array.tasks()},
+          {"indexes", job.spec().array()},
+          {"throttle", or_null(array.throttle() > 0, array.throttle())},
+          {"waiting", array.waiting()},
+          {"waiting_count", array.waiting_count()},
+          {"held", array.held()},
+          {"held_count", array.held_count()},
+          {"active", array.active()},
+          {"completed", array.completed()},
+          {"failed", array.failed()},
+          {"cancelled", array.cancelled()}};
+}
+
 /// What the user asked for.
 void add_spec(const v1::JobView& job, Json& out) {
   const v1::JobSpec& spec = job.spec();
@@ -135,6 +150,9 @@ Json job_json(const v1::JobView& job, Time now, bool whole) {
   const auto spent = latest == nullptr ? std::nullopt : elapsed(*latest, now);
   const bool has_start = latest != nullptr && latest->has_started_ms();
   Json out = {{"job", job.id()}, {"state", job.state()}, {"submitted_ms", job.submitted_ms()}};
+  out["task"] =
+      job.has_task() ? Json{{"array", job.task().array()}, {"index", job.task().index()}} : Json();
+  out["array"] = job.has_array() ? array_json(job) : Json();
   add_spec(job, out);
   out["started_ms"] = has_start ? Json(latest->started_ms()) : Json();
   out["ended_ms"] = or_null(job.has_ended_ms(), job.ended_ms());

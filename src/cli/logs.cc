@@ -67,14 +67,14 @@ Syntax logs_syntax() {
 }
 
 int logs_command(const Context& context, const Parsed& parsed) {
-  const auto id = one_job_id(parsed.operands);
-  if (!id) return report(id.error());
   const auto site = load_site(context);
   if (!site) return report(site.error());
   std::optional<Interrupts> interrupts;
   if (parsed.has("follow")) interrupts.emplace();
   const auto client = make_client(*site);
   if (interrupts) interrupts->on_signal([&client] { client->interrupt(); });
+  const auto id = one_job(*client, parsed.operands);
+  if (!id) return report(id.error());
   OutputReader reader(*client, *id, parsed.has("stderr"), make_sink(context, *id));
   return interrupts ? follow(*client, *interrupts, *id, reader) : read_present(reader);
 }

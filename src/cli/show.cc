@@ -22,10 +22,10 @@ Syntax show_syntax() {
 }
 
 int show_command(const Context& context, const Parsed& parsed) {
-  const auto id = one_job_id(parsed.operands);
-  if (!id) return report(id.error());
   const auto client = connect(context);
   if (!client) return report(client.error());
+  const auto id = one_job(**client, parsed.operands);
+  if (!id) return report(id.error());
   v1::ShowRequest request;
   request.set_job(*id);
   const auto reply = (*client)->show(request);

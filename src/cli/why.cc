@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/forecast_text.h"
 #include "cli/job_table.h"
+#include "cli/job_view.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "client.pb.h"
@@ -31,12 +32,14 @@ std::string expectation(const v1::ExplainReply& reply) {
 std::string why_text(const v1::ExplainReply& reply) {
   const v1::JobView& job = reply.job();
   if (reply.blockers().empty()) {
-    return fmt::format("job {} does not wait, it is {}; 'artel show {}' tells more\n", job.id(),
-                       job.state(), job.id());
+    const std::string name = job_name(job, false);
+    return fmt::format("job {} does not wait, it is {}; 'artel show {}' tells more\n", name,
+                       job.state(), job.has_task() ? name : std::to_string(job.id()));
   }
-  std::string text = fmt::format("job {} ({}, user {}, team {}, queue {}) waits.\n", job.id(),
-                                 printable(job.spec().name()), printable(job.spec().owner().user()),
-                                 printable(job.spec().team()), printable(job.spec().queue()));
+  std::string text =
+      fmt::format("job {} ({}, user {}, team {}, queue {}) waits.\n", job_name(job, false),
+                  printable(job.spec().name()), printable(job.spec().owner().user()),
+                  printable(job.spec().team()), printable(job.spec().queue()));
   text += reply.blockers_size() == 1 ? "In its way:\n" : "In its way, first things first:\n";
   for (int i = 0; i < reply.blockers_size(); ++i)
     text += fmt::format("  {}. {}\n", i + 1, printable(reply.blockers(i).text()));
@@ -67,10 +70,10 @@ Syntax why_syntax() {
 }
 
 int why_command(const Context& context, const Parsed& parsed) {
-  const auto id = one_job_id(parsed.operands);
-  if (!id) return report(id.error());
   const auto client = connect(context);
   if (!client) return report(client.error());
+  const auto id = one_job(**client, parsed.operands);
+  if (!id) return report(id.error());
   v1::ExplainRequest request;
   request.set_job(*id);
   const auto reply = (*client)->explain(request);

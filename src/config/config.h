@@ -34,6 +34,7 @@ struct SiteConfig {
   std::vector<std::string> operators = {"root"};  // users who may act on all jobs
   Duration prepare_timeout{std::chrono::seconds{60}};
   std::uint32_t strikes_to_drain = 3;  // 0: never
+  std::uint32_t max_array_tasks = 1'000'000;
   Duration strike_window{std::chrono::hours{24}};
   std::uint16_t master_port_first = 29400;
   std::uint16_t master_port_last = 30399;

@@ -120,6 +120,8 @@ void read_ctld_table(Section section, SiteConfig& config) {
   constexpr std::uint64_t kMostStrikes = 1000;
   if (std::uint64_t strikes = 0; section.number("strikes_to_drain", 0, kMostStrikes, strikes))
     config.strikes_to_drain = static_cast<std::uint32_t>(strikes);
+  if (std::uint64_t tasks = 0; section.number("max_array_tasks", 1, kMostArrayTasks, tasks))
+    config.max_array_tasks = static_cast<std::uint32_t>(tasks);
   section.duration("strike_window", config.strike_window);
   std::string ports;
   if (section.text("master_ports", ports))
@@ -146,9 +148,10 @@ void read_jobs_table(Section section, SiteConfig& config) {
     const std::string unknown = unknown_placeholder(config.output);
     if (config.output.empty()) section.mistake("output", "must name a file");
     if (!unknown.empty())
-      section.mistake("output", fmt::format("'{}' is not known here; known are %j job, %t task, %a "
-                                            "attempt, %x name, %u user, %% percent",
-                                            unknown));
+      section.mistake("output",
+                      fmt::format("'{}' is not known here; known are %j job, %A array, %t task, %a "
+                                  "attempt, %x name, %u user, %% percent",
+                                  unknown));
   }
   section.end();
 }

@@ -61,7 +61,41 @@ struct Standing {
   bool operator==(const Standing&) const = default;
 };
 
-/// One job of one task. (An array's tasks get a record of their own when they start.)
+/// Tasks of an array that ended without ever having been a job of their own.
+struct EndedTasks {
+  IndexSet tasks;
+  JobState state = JobState::kCancelled;
+  Time ended_at;
+  Cause cause;
+
+  bool operator==(const EndedTasks&) const = default;
+};
+
+/// Where the tasks of an array are. Those that are nowhere here have a record of their own, from
+/// their first start or claim on.
+struct ArrayTasks {
+  IndexSet waiting;
+  IndexSet held;
+  std::vector<EndedTasks> ended;
+  std::uint32_t active{};  // have a record, are not final
+  // How many have ended, those of `ended` included.
+  std::uint32_t completed{};
+  std::uint32_t cancelled{};
+  std::uint32_t failed{};  // in any other way
+
+  bool operator==(const ArrayTasks&) const = default;
+};
+
+/// What a job is a task of.
+struct TaskOf {
+  JobId array;
+  TaskIndex index;
+
+  bool operator==(const TaskOf&) const = default;
+};
+
+/// One job of one task, or an array as a whole, which has no attempt. An array's tasks get a record
+/// of their own when they start; they share its spec.
 struct Job {
   JobId id;
   std::shared_ptr<const JobSpec> spec;
@@ -72,9 +106,11 @@ struct Job {
   Cause cause;  // of the final state, or why it is held
   RetriesUsed retries;
   Standing standing;
-  AttemptNo last_attempt;                  // 0 before the first
-  std::shared_ptr<const Attempt> attempt;  // the latest one; null before the first
-  std::vector<NodeId> excluded;            // nodes that failed this job
+  AttemptNo last_attempt;                   // 0 before the first
+  std::shared_ptr<const Attempt> attempt;   // the latest one; null before the first
+  std::vector<NodeId> excluded;             // nodes that failed this job
+  std::optional<TaskOf> task;               // of an array
+  std::shared_ptr<const ArrayTasks> tasks;  // of an array as a whole
 };
 
 }  // namespace artel

@@ -1,6 +1,9 @@
 #include "model/job_spec.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <string_view>
 
@@ -37,6 +40,42 @@ std::optional<JobKind> parse_job_kind(std::string_view name) {
 }
 std::optional<LaunchKind> parse_launch_kind(std::string_view name) {
   return parse<LaunchKind>(kLaunches, name);
+}
+
+std::string array_text(const ArraySpec& array) {
+  std::string out = array.indexes.text();
+  if (array.throttle) out += fmt::format("%{}", *array.throttle);
+  return out;
+}
+
+Result<ArraySpec> parse_array(std::string_view text, std::uint32_t most_tasks) {
+  const std::size_t percent = text.find('%');
+  ArraySpec array;
+  auto indexes = IndexSet::parse(text.substr(0, percent), most_tasks);
+  if (!indexes) return fail(indexes);
+  array.indexes = std::move(*indexes);
+  if (percent == std::string_view::npos) return array;
+  const std::string_view word = text.substr(percent + 1);
+  std::uint32_t throttle = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), throttle);
+  if (error != std::errc{} || end != word.data() + word.size() || throttle == 0)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("'%{}' at character {}: is no throttle; write 0-99%5 for 5 tasks at "
+                            "once",
+                            word.substr(0, 40), percent + 1));
+  array.throttle = throttle;
+  return array;
+}
+
+std::optional<JobId> task_number(JobId array, const ArraySpec& spec, TaskIndex index) {
+  const auto rank = spec.indexes.rank(index.value);
+  if (!rank) return std::nullopt;
+  return JobId{array.value + 1 + *rank};
+}
+
+JobId array_number(JobId task, const ArraySpec& spec, TaskIndex index) {
+  const std::uint64_t behind = 1 + std::uint64_t{spec.indexes.rank(index.value).value_or(0)};
+  return JobId{task.value > behind ? task.value - behind : 0};
 }
 
 LaunchKind resolved_launch(const ComponentSpec& component, bool is_script) {

@@ -1,7 +1,7 @@
 // What a user asks for. Immutable once acknowledged; shared by all views of the job.
 //
-// Shape: array of N >= 1 tasks x ordered phases x components. One phase and one component are
-// offered today; the types, the store and the wire carry the general form.
+// Shape: one task or an array of them x ordered phases x components. One phase and one component
+// are offered today; the types, the store and the wire carry the general form.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/ids.h"
+#include "base/result.h"
 #include "base/units.h"
+#include "model/index_set.h"
 #include "model/resources.h"
 
 namespace artel {
@@ -59,6 +62,15 @@ struct RetryBudgets {
   bool operator==(const RetryBudgets&) const = default;
 };
 
+/// Tasks that differ by their index only. Their job numbers follow the array's own, in the order of
+/// indexes.
+struct ArraySpec {
+  IndexSet indexes;                       // not empty
+  std::optional<std::uint32_t> throttle;  // so many run at once; nullopt: any number
+
+  bool operator==(const ArraySpec&) const = default;
+};
+
 /// The longest grace that a job may have.
 inline constexpr Duration kMaxGrace{std::chrono::hours{1}};
 
@@ -77,7 +89,7 @@ struct JobSpec {
   std::optional<bool> preemptible;  // nullopt: the class's; set once acknowledged
   bool requeue = true;              // after a preemption
   bool held = false;
-  std::uint32_t array_size = 1;
+  std::optional<ArraySpec> array;
   std::vector<ComponentSpec> components;  // one today
   std::vector<LicenceRequest> licences;
   std::vector<std::string> nodes_wanted;   // names; empty: any
@@ -91,11 +103,10 @@ struct JobSpec {
   std::vector<std::string> argv;  // program and arguments, or the arguments of the script
   Environment environment;        // exactly what the user asked to pass
   std::string working_directory;  // absolute
-  std::string
-      output;  // pattern: %j job, %t task, %a attempt, %x name, %u user, %% percent; relative to it
-  std::string error;         // empty: the same file as output
-  bool attached = false;     // output is spooled on the first node for the client that waits
-  std::string client_token;  // unique per submission; repeats give the same job
+  std::string output;             // pattern, see output_path.h; relative to the working directory
+  std::string error;              // empty: the same file as output
+  bool attached = false;          // output is spooled on the first node for the client that waits
+  std::string client_token;       // unique per submission; repeats give the same job
 
   bool operator==(const JobSpec&) const = default;
 
@@ -103,6 +114,17 @@ struct JobSpec {
   /// Of an acknowledged job.
   [[nodiscard]] Duration time_to_end() const { return grace.value_or(Duration::zero()); }
 };
+
+/// "0-99%5"
+std::string array_text(const ArraySpec& array);
+/// What array_text() writes. Errors as of IndexSet::parse(), and for a throttle that is no number
+/// from 1 on.
+Result<ArraySpec> parse_array(std::string_view text, std::uint32_t most_tasks);
+
+/// The number of a task of array `array`; nullopt: it has none with this index.
+std::optional<JobId> task_number(JobId array, const ArraySpec& spec, TaskIndex index);
+/// The number of the array whose task has this number and index.
+JobId array_number(JobId task, const ArraySpec& spec, TaskIndex index);
 
 std::string_view job_kind_name(JobKind kind);
 /// "any", "block", "leaf"

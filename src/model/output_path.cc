@@ -6,7 +6,7 @@
 namespace artel {
 namespace {
 
-constexpr std::string_view kLetters = "jtaxu%";
+constexpr std::string_view kLetters = "jAtaxu%";
 
 // A job's name must not lead into another folder.
 std::string as_file_name(std::string name) {
@@ -18,6 +18,10 @@ std::string value_of(char letter, const JobSpec& spec, const AttemptKey& key) {
   switch (letter) {
     case 'j':
       return std::to_string(key.job.value);
+    case 'A':
+      // A job that is no task is its own.
+      return std::to_string(spec.array ? array_number(key.job, *spec.array, key.task).value
+                                       : key.job.value);
     case 't':
       return std::to_string(key.task.value);
     case 'a':
@@ -46,6 +50,16 @@ std::string expand_pattern(const std::string& pattern, const JobSpec& spec, cons
   }
   if (out.starts_with('/')) return out;
   return spec.working_directory + (spec.working_directory.ends_with('/') ? "" : "/") + out;
+}
+
+bool tells_tasks_apart(const std::string& pattern) {
+  if (pattern == "/dev/null") return true;
+  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
+    if (pattern[i] != '%') continue;
+    if (pattern[i + 1] == 'j' || pattern[i + 1] == 't') return true;
+    ++i;
+  }
+  return false;
 }
 
 std::string unknown_placeholder(const std::string& pattern) {

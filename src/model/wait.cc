@@ -10,7 +10,7 @@
 namespace artel {
 namespace {
 
-constexpr std::array<std::string_view, 25> kNames = {"None",
+constexpr std::array<std::string_view, 26> kNames = {"None",
                                                      "NotConsidered",
                                                      "Held",
                                                      "Resources",
@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, 25> kNames = {"None",
                                                      "Protected",
                                                      "DeadlineUnreachable",
                                                      "Topology",
-                                                     "Preempting"};
+                                                     "Preempting",
+                                                     "ArrayOrder"};
 static_assert(kNames.size() == static_cast<std::size_t>(kLastWaitCode) + 1);
 
 /// 2500 as "2.5".
@@ -130,6 +131,8 @@ std::string sentence(const WaitReason& reason) {
       return fmt::format("needs {} close together", plural(wanted, "node"));
     case WaitCode::kPreempting:
       return behind(reason, "its nodes are being freed: waits for the end");
+    case WaitCode::kArrayOrder:
+      return behind(reason, "earlier tasks of its array go first: waits for the start");
     default:
       return limit_sentence(reason);
   }
@@ -165,6 +168,10 @@ std::string brief(const WaitReason& reason) {
       return "not close enough";
     case WaitCode::kPreempting:
       return "being freed";
+    case WaitCode::kArrayOrder:
+      return "behind earlier tasks";
+    case WaitCode::kArrayThrottle:
+      return "array throttle";
     case WaitCode::kProtected:
       return "protected jobs";
     case WaitCode::kStrictOrder:

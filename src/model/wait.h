@@ -38,8 +38,9 @@ enum class WaitCode : std::uint8_t {
   kDeadlineUnreachable,
   kTopology,    // room enough, but not close together
   kPreempting,  // others are leaving to make room for it
+  kArrayOrder,  // earlier tasks of its array go first
 };
-inline constexpr WaitCode kLastWaitCode = WaitCode::kPreempting;
+inline constexpr WaitCode kLastWaitCode = WaitCode::kArrayOrder;
 
 /// What was asked, of which so much is there or left, and the limit. In thousandths.
 struct WaitNumbers {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "sim/site.h"
 
 namespace artel::sim {
 namespace {
@@ -24,26 +23,7 @@ void Clients::plan() {
 }
 
 void Clients::plan_order(std::uint32_t index) {
-  JobSpec spec{.name = fmt::format("job{}", index),
-               .owner = {.uid = 1000, .gid = 1000, .user = "u1"}};
-  ComponentSpec part;
-  part.nodes = static_cast<std::uint32_t>(random_.between(1, options_.nodes));
-  if (random_.chance(300)) {
-    part.per_node = {.whole_node = false, .gpus = GpuMilli{random_.between(1, 8) * 1000}};
-  }
-  spec.components.push_back(part);
-  spec.priority = -static_cast<std::int32_t>(random_.between(0, 3));
-  const bool is_long = random_.chance(options_.long_jobs);
-  const std::uint64_t runtime =
-      is_long ? random_.between(50'000, 250'000) : random_.between(10, 20'000);
-  spec.argv = {"run", std::to_string(runtime), random_.chance(150) ? "3" : "0"};
-  if (!is_long && random_.chance(500)) spec.time_limit = random_.delay(5'000, 60'000);
-  spec.grace = std::chrono::seconds{5};
-  spec.working_directory = "/";
-  spec.output = "out";
-  spec.client_token = fmt::format("token-{}", index);
-  choose_line(spec, random_);
-  orders_.push_back({.spec = std::move(spec), .acknowledged = std::nullopt});
+  orders_.push_back({.spec = any_job(index, options_, random_), .acknowledged = {}});
   const auto most = static_cast<std::uint64_t>(options_.trouble_for.count()) * 8 / 10;
   events_.after(random_.delay(0, most), [this, index] { submit(index); });
   if (random_.chance(200)) {
@@ -71,11 +51,13 @@ void Clients::submit(std::size_t index) {
 }
 
 void Clients::cancel(std::size_t index) {
-  const auto job = orders_[index].acknowledged;
-  if (!job) return;
-  const RequestId request = ask({.what = kCancelled, .job = *job, .node = {}});
+  Order& order = orders_[index];
+  if (!order.acknowledged) return;
+  order.cancelled = true;
+  const ctld::JobTarget target = any_part(order, random_);
+  const RequestId request = ask({.what = kCancelled, .job = *order.acknowledged, .node = {}});
   controller_.step([&](ctld::Controller& core, Time now) {
-    core.cancel(request, {.owner = orders_[index].spec.owner}, {*job}, "", now);
+    core.cancel(request, {.owner = order.spec.owner}, {target}, "", now);
   });
 }
 
@@ -85,19 +67,20 @@ void Clients::hold_or_release() {
   const JobId job = *order.acknowledged;
   const ctld::Caller owner{.owner = order.spec.owner};
   const bool holds = random_.chance(600);
+  const ctld::JobTarget target = holds ? any_part(order, random_) : ctld::JobTarget(job);
   if (!holds) take_back(kHeld, job, {});
   const RequestId request = holds ? ask({.what = kHeld, .job = job, .node = {}}) : next_request();
   controller_.step([&](ctld::Controller& core, Time now) {
-    if (holds) return core.hold(request, owner, {job}, "", now);
-    core.release(request, owner, {job}, now);
+    if (holds) return core.hold(request, owner, {target}, "", now);
+    core.release(request, owner, {target}, now);
   });
 }
 
 void Clients::release_all() {
-  std::vector<JobId> jobs;
+  std::vector<ctld::JobTarget> jobs;
   for (const auto& [id, job] : controller_.store().jobs()) {
     take_back(kHeld, id, {});
-    jobs.push_back(id);
+    jobs.emplace_back(id);
   }
   controller_.step([&](ctld::Controller& core, Time now) {
     core.release(next_request(), operator_of_site(), jobs, now);
@@ -221,11 +204,13 @@ void Clients::submitted(std::size_t index, JobId id) {
     truth_.report(fmt::format("S1: a repeated submission got jobs {} and {}",
                               order.acknowledged->value, id.value));
   }
-  const auto [owner, is_new] = owners_.emplace(id, index);
-  if (!is_new && owner->second != index) {
-    truth_.report(fmt::format("S1: id {} was given to two submissions", id.value));
-  }
   order.acknowledged = id;
+  const auto [first, last] = numbers(order);
+  for (JobId one = first; one <= last; ++one.value) {
+    const auto [owner, is_new] = owners_.emplace(one, index);
+    if (!is_new && owner->second != index)
+      truth_.report(fmt::format("S1: id {} was given to two submissions", one.value));
+  }
   hash_ = (hash_ ^ id.value) * 0x100000001b3;
 }
 
@@ -238,25 +223,7 @@ bool Clients::all_final() const {
   return true;
 }
 
-void Clients::check_end() const {
-  const auto& jobs = controller_.store().jobs();
-  for (const Order& order : orders_) {
-    if (!order.acknowledged) {
-      truth_.report("a submission was never acknowledged");
-      continue;
-    }
-    const auto it = jobs.find(*order.acknowledged);
-    if (it == jobs.end()) {
-      truth_.report(fmt::format("S1: acknowledged job {} is lost", order.acknowledged->value));
-    } else if (!is_final(it->second.state)) {
-      truth_.report(fmt::format("job {} never ended: {} ({})", it->first.value,
-                                job_state_name(it->second.state), describe(it->second.wait)));
-    }
-  }
-  if (jobs.size() != orders_.size()) {
-    truth_.report(fmt::format("S1: {} submissions made {} jobs", orders_.size(), jobs.size()));
-  }
-}
+void Clients::check_end() const { check_orders(orders_, controller_.store(), truth_); }
 
 std::uint64_t Clients::acknowledged() const {
   std::uint64_t count = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/controller_host.h"
+#include "sim/orders.h"
 #include "sim/truth.h"
 #include "sim/world.h"
 
@@ -56,12 +57,6 @@ class Clients {
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
  private:
-  /// A submission that its client repeats until it is acknowledged.
-  struct Order {
-    JobSpec spec;
-    std::optional<JobId> acknowledged;
-  };
-
   /// What an order promises once it is answered well, until it is taken back: no new attempt of
   /// the job, or on the node.
   struct Promise {

@@ -1,6 +1,7 @@
 #include "sim/controller_host.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/assert.h"
@@ -17,6 +18,11 @@ void forget(ctld::StoredState& stored, Mutation mutation) {
     for (ctld::NodeRow& node : stored.nodes) node.drains.clear();
   }
   for (Job& job : stored.jobs) {
+    if (mutation == Mutation::kForgetArrays && job.tasks) {
+      ArrayTasks tasks = *job.tasks;
+      tasks.waiting = job.spec->array->indexes;
+      job.tasks = std::make_shared<const ArrayTasks>(std::move(tasks));
+    }
     if (mutation == Mutation::kForgetCancels) job.cause = {};
     if (mutation == Mutation::kForgetHolds && job.state == JobState::kHeld)
       job.state = JobState::kPending;

@@ -17,11 +17,19 @@ class ModelStore : public ctld::Store {
   Result<> commit(const std::vector<ctld::StoreWrite>& rows) override;
 
   /// Everything durable, for checkers.
+  /// Of arrays without the tasks that ended as no jobs.
   [[nodiscard]] const std::map<JobId, Job>& jobs() const { return jobs_; }
+  [[nodiscard]] const std::map<JobId, std::vector<EndedTasks>>& ended_tasks() const {
+    return ended_;
+  }
   [[nodiscard]] const std::map<AttemptKey, Attempt>& attempts() const { return attempts_; }
 
  private:
+  void write(const Job& job);
+
   std::map<JobId, Job> jobs_;
+  std::map<JobId, std::vector<EndedTasks>> ended_;
+  JobId last_job_;
   std::map<AttemptKey, Attempt> attempts_;
   std::map<std::string, ctld::NodeRow> nodes_;
   std::map<std::pair<ctld::PastRow::Of, std::string>, ctld::PastRow> past_;

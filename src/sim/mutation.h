@@ -19,6 +19,7 @@ enum class Mutation : std::uint8_t {
   kForgetCancels,
   kForgetHolds,
   kForgetDrains,
+  kForgetArrays,
   kForgetResend,
   kForgetRecords,
   kIgnoreTokens,
@@ -38,7 +39,7 @@ struct NamedMutation {
   bool is_rare = false;   // noticed only where nodes are given up
 };
 
-inline constexpr std::array<NamedMutation, 21> kMutations = {{
+inline constexpr std::array<NamedMutation, 22> kMutations = {{
     {Mutation::kAnswerBeforeCommit, "answer before the commit"},
     {Mutation::kSendBeforeCommit, "give orders to nodes before the commit"},
     {Mutation::kLoseCommits, "lose the last commit in a crash"},
@@ -49,6 +50,7 @@ inline constexpr std::array<NamedMutation, 21> kMutations = {{
     {Mutation::kForgetCancels, "forget cancels at a start"},
     {Mutation::kForgetHolds, "forget holds at a start"},
     {Mutation::kForgetDrains, "forget drains at a start"},
+    {Mutation::kForgetArrays, "start the tasks of an array again after a start"},
     {Mutation::kForgetResend, "forget to re-send ends"},
     {Mutation::kForgetRecords, "an agent forgets its records at a restart"},
     {Mutation::kIgnoreTokens, "ignore client tokens"},

@@ -15,6 +15,28 @@ void put(const NodePart& part, const NodeNames& names, v1::NodePart& out) {
   if (part.end) to_proto(*part.end, *out.mutable_end());
 }
 
+void put(const TaskOf& task, v1::JobView& out) {
+  out.mutable_task()->set_array(task.array.value);
+  out.mutable_task()->set_index(task.index.value);
+  out.mutable_spec()->clear_array();  // as long as it may be, for each of its tasks
+}
+
+void put(const Job& job, v1::ArrayView& out) {
+  const ArrayTasks& tasks = *job.tasks;
+  if (job.spec->array) {
+    out.set_tasks(job.spec->array->indexes.size());
+    out.set_throttle(job.spec->array->throttle.value_or(0));
+  }
+  out.set_waiting(tasks.waiting.text());
+  out.set_waiting_count(tasks.waiting.size());
+  out.set_held(tasks.held.text());
+  out.set_held_count(tasks.held.size());
+  out.set_active(tasks.active);
+  out.set_completed(tasks.completed);
+  out.set_cancelled(tasks.cancelled);
+  out.set_failed(tasks.failed);
+}
+
 }  // namespace
 
 void to_proto(const WaitReason& wait, v1::WaitReason& out) {
@@ -34,6 +56,8 @@ void to_proto(const Job& job, bool whole, v1::JobView& out) {
   } else {
     to_proto_outline(*job.spec, *out.mutable_spec());
   }
+  if (job.task) put(*job.task, out);
+  if (job.tasks) put(job, *out.mutable_array());
   out.set_state(std::string(job_state_name(job.state)));
   out.set_submitted_ms(to_ms(job.submitted_at));
   if (job.ended_at) out.set_ended_ms(to_ms(*job.ended_at));

@@ -83,11 +83,30 @@ Result<> check_offers(const Caller& caller, const JobSpec& spec) {
   return {};
 }
 
+Result<> check_array(const JobSpec& spec) {
+  const auto invalid = [](std::string text) {
+    return fail(ErrorCode::kInvalidArgument, std::move(text));
+  };
+  if (!spec.array) return {};
+  if (spec.array->indexes.empty()) return invalid("array: it has no task");
+  if (spec.kind != JobKind::kBatch || spec.attached)
+    return invalid("array: for batch jobs only; use artel submit");
+  for (const std::string* pattern : {&spec.output, &spec.error}) {
+    if (spec.array->indexes.size() > 1 && !pattern->empty() && !tells_tasks_apart(*pattern)) {
+      return invalid(
+          fmt::format("output: '{}' is one file for all tasks of the array; put %t "
+                      "(task) or %j (job) into it",
+                      *pattern));
+    }
+  }
+  return {};
+}
+
 Result<> check_form(const JobSpec& spec) {
   const auto invalid = [](std::string text) {
     return fail(ErrorCode::kInvalidArgument, std::move(text));
   };
-  if (spec.array_size != 1) return invalid("arrays of more than one task are not offered yet");
+  if (auto array = check_array(spec); !array) return array;
   if (spec.components.size() != 1) return invalid("a job has exactly one component");
   if (!spec.licences.empty()) return invalid("licences are not offered yet");
   const ComponentSpec& part = spec.component();
@@ -120,7 +139,7 @@ Result<> check_form(const JobSpec& spec) {
   }
   for (const std::string* pattern : {&spec.output, &spec.error}) {
     if (const std::string unknown = unknown_placeholder(*pattern); !unknown.empty()) {
-      return invalid(fmt::format("output: '{}' in '{}' is unknown; known are %j %t %a %x %u %%",
+      return invalid(fmt::format("output: '{}' in '{}' is unknown; known are %j %A %t %a %x %u %%",
                                  unknown, *pattern));
     }
   }
@@ -218,6 +237,11 @@ Result<> apply_max_time(const QueueConfig* queue, JobSpec& spec) {
                                                  format_duration(*queue->max_time)));
 }
 
+/// An array's own number and those of its tasks.
+std::uint64_t numbers_of(const JobSpec& spec) {
+  return 1 + (spec.array ? std::uint64_t{spec.array->indexes.size()} : 0);
+}
+
 }  // namespace
 
 void ControllerState::submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs,
@@ -236,9 +260,10 @@ void ControllerState::submit(RequestId request, const Caller& caller, std::vecto
       submitted.jobs.push_back(*known);
       continue;
     }
-    last_job_.value += 1;
-    add_job(last_job_, std::move(spec), now);
-    submitted.jobs.push_back(last_job_);
+    const JobId id{last_job_.value + 1};
+    last_job_.value += numbers_of(spec);
+    submitted.jobs.push_back(id);
+    spec.array ? add_array(id, std::move(spec), now) : add_job(id, std::move(spec), now);
   }
   effects_.replies.push_back({request, std::move(submitted)});
 }
@@ -258,10 +283,10 @@ Result<ControllerState::Admitted> ControllerState::admit_all(const Caller& calle
     admitted.emplace_back(std::nullopt, std::move(*spec));
     ++fresh;
   }
-  if (jobs_.size() + fresh > config_.max_jobs) {
+  if (jobs_.size() + arrays_.size() + fresh > config_.max_jobs) {
     return fail(ErrorCode::kTryAgain,
-                fmt::format("{} jobs wait or run, the limit is {}; try again in 60 s", jobs_.size(),
-                            config_.max_jobs));
+                fmt::format("{} jobs wait or run, the limit is {}; try again in 60 s",
+                            jobs_.size() + arrays_.size(), config_.max_jobs));
   }
   return admitted;
 }
@@ -273,7 +298,10 @@ Result<> ControllerState::enter_all(Admitted& admitted, Time now) {
     const auto& [known, spec] = admitted[i];
     if (known || (!spec.client_token.empty() && !tokens.insert(spec.client_token).second)) continue;
     ++id.value;
-    const auto entered = core_->submit(now, facts_of(id, spec));
+    // Of an array the core hears when the next pass is due; each of its tasks is as the first.
+    const auto entered =
+        spec.array ? core_->check(facts_of(id, spec)) : core_->submit(now, facts_of(id, spec));
+    id.value += numbers_of(spec) - 1;
     if (entered) continue;
     for (JobId other = id; --other.value > last_job_.value;)
       core_->end(now, other, sched::Ended::kOtherwise);
@@ -297,6 +325,12 @@ std::optional<JobId> ControllerState::find_repeated(const Caller& caller,
 
 Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const {
   spec.owner = caller.owner;
+  if (spec.array && spec.array->indexes.size() > config_.max_array_tasks) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("array: {} tasks, at most {} are possible (ctld.max_array_tasks); cut "
+                            "it in several",
+                            spec.array->indexes.size(), config_.max_array_tasks));
+  }
   for (const auto& ok : {check_form(spec), check_sizes(spec), check_offers(caller, spec)}) {
     if (!ok) return fail(ok);
   }

@@ -28,9 +28,22 @@ std::string describe(const JobChange& change) {
 }  // namespace
 
 void ControllerState::update_jobs(RequestId request, const Caller& caller,
-                                  const std::vector<JobId>& jobs, const JobChange& change,
+                                  const std::vector<JobTarget>& jobs, const JobChange& change,
                                   Time now) {
-  order_jobs(request, jobs, [&](JobId id) { return update_one(caller, id, change, now); });
+  const auto refuse = [](JobId id) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("job {} is an array, or a task of one, which cannot be changed; cancel "
+                            "what waits of it and submit that anew",
+                            id.value));
+  };
+  order_jobs(
+      request, jobs,
+      [&](JobId id) -> Result<> {
+        const auto known = jobs_.find(id);
+        if (known != jobs_.end() && known->second.job.task) return refuse(id);
+        return update_one(caller, id, change, now);
+      },
+      [&](LiveArray& array, const IndexSet*) -> Result<> { return refuse(array.job.id); });
 }
 
 Result<> ControllerState::update_one(const Caller& caller, JobId id, const JobChange& change,

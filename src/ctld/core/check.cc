@@ -77,6 +77,7 @@ std::optional<std::string> ControllerState::check() const {
     if (auto broken = check_shares(job, *live.attempt, devices, held)) return broken;
     if (auto broken = check_gang(job, *live.attempt)) return broken;
   }
+  if (auto broken = check_arrays()) return broken;
   for (const NodeEntry& on : nodes_) {
     const NodeResources& total = on.node.config.resources;
     const NodeResources& used = held[on.node.id];

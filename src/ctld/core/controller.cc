@@ -18,23 +18,23 @@ void Controller::submit(RequestId request, const Caller& caller, std::vector<Job
                         Time now) {
   state_->submit(request, caller, std::move(specs), now);
 }
-void Controller::cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+void Controller::cancel(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                         const std::string& reason, Time now) {
   state_->cancel(request, caller, jobs, reason, now);
 }
-void Controller::hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+void Controller::hold(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                       const std::string& reason, Time now) {
   state_->hold_jobs(request, caller, jobs, reason, now);
 }
-void Controller::release(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
-                         Time now) {
+void Controller::release(RequestId request, const Caller& caller,
+                         const std::vector<JobTarget>& jobs, Time now) {
   state_->release_jobs(request, caller, jobs, now);
 }
-void Controller::requeue(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
-                         const std::string& reason, Time now) {
+void Controller::requeue(RequestId request, const Caller& caller,
+                         const std::vector<JobTarget>& jobs, const std::string& reason, Time now) {
   state_->requeue_jobs(request, caller, jobs, reason, now);
 }
-void Controller::update(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+void Controller::update(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                         const JobChange& change, Time now) {
   state_->update_jobs(request, caller, jobs, change, now);
 }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -49,7 +50,9 @@ struct ControllerConfig {
   /// T2: a node that nobody heard for so long is given up if all its probe peers say so. Longer
   /// than the lease of agents (noded/core/contacts.h) by drift of clocks and the time to kill.
   Duration give_up_after{std::chrono::seconds{30}};
-  std::uint32_t max_jobs = 1'000'000;  // not final
+  std::uint32_t max_jobs =
+      1'000'000;  // not final; an array counts as one, and so do its tasks that run
+  std::uint32_t max_array_tasks = 1'000'000;
 };
 
 /// Who asks, as identified by the kernel through MUNGE.
@@ -57,6 +60,16 @@ struct Caller {
   Owner owner;
   bool is_operator{};
   std::vector<std::string> groups{};  // that the account is in, for access lists
+};
+
+/// What a command is about: a job, an array with all of its tasks, or some tasks of an array.
+struct JobTarget {
+  JobTarget() = default;
+  JobTarget(JobId id) : job(id) {}  // NOLINT(google-explicit-constructor): most are plain jobs
+  JobTarget(JobId array, IndexSet of) : job(array), tasks(std::move(of)) {}
+
+  JobId job;
+  std::optional<IndexSet> tasks;
 };
 
 /// Why an operator takes nodes out of service, and for how long.
@@ -100,21 +113,22 @@ class Controller {
 
   // Clients. Each request is answered by exactly one Reply, in this step.
   void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);
-  void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  void cancel(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
               const std::string& reason, Time now);
-  /// W6. Only jobs that wait; a job may be held twice.
-  void hold(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  /// W6. Only jobs that wait; a job may be held twice. Of an array: its tasks that wait.
+  void hold(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
             const std::string& reason, Time now);
   /// What an operator holds, only operators release. A job that is held because its retries are
   /// spent gets new ones.
-  void release(RequestId request, const Caller& caller, const std::vector<JobId>& jobs, Time now);
+  void release(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
+               Time now);
   /// The run gets its grace and the job waits again in its old place, at no cost. A job that waits
   /// after a run is left as it is; kWrongState for one that has not run, ends or is attached.
-  void requeue(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  void requeue(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                const std::string& reason, Time now);
-  /// Checked as by submit(). Of a job that has its nodes only the name changes, else kWrongState. A
-  /// claim is given up where the request changes.
-  void update(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  /// Not of arrays and their tasks. Checked as by submit(). Of a job that has its nodes only the
+  /// name changes, else kWrongState. A claim is given up where the request changes.
+  void update(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
               const JobChange& change, Time now);
   /// Nothing new is placed on the nodes; what runs there ends by itself. Whether the caller
   /// may is decided before.

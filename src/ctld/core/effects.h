@@ -23,6 +23,7 @@ struct Submitted {
 struct JobOutcome {
   JobId job;
   Result<> result;
+  std::string tasks = {};  // of array `job`, where the command named some: "3-9"
 };
 using JobOutcomes = std::vector<JobOutcome>;
 struct NodeOutcome {

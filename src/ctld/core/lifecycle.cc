@@ -96,6 +96,22 @@ Time believed(Time said, Time first, Time now, bool kept) {
   return std::max(std::min(first, now), std::min(said, now));
 }
 
+/// Which task this is, and of what. A value that the user gave is another array's.
+void add_array_variables(const Job& job, Environment& environment) {
+  if (!job.spec->array) return;
+  const IndexSet& indexes = job.spec->array->indexes;
+  const std::pair<const char*, std::uint64_t> variables[] = {
+      {"ARTEL_ARRAY_JOB_ID", job.task->array.value},
+      {"ARTEL_ARRAY_TASK_ID", job.task->index.value},
+      {"ARTEL_ARRAY_TASK_COUNT", indexes.size()},
+      {"ARTEL_ARRAY_TASK_MIN", indexes.front()},
+      {"ARTEL_ARRAY_TASK_MAX", indexes.back()}};
+  for (const auto& [name, value] : variables) {
+    std::erase_if(environment, [&](const auto& one) { return one.first == name; });
+    environment.emplace_back(name, std::to_string(value));
+  }
+}
+
 }  // namespace
 
 void ControllerState::move_to(LiveJob& live, JobState state) {
@@ -123,7 +139,8 @@ void ControllerState::place(LiveJob& live, const std::vector<sched::Share>& shar
   live.job.last_attempt.value += 1;
   live.job.wait = {};
   live.wait = {};
-  Attempt attempt{.key = {live.job.id, TaskIndex{0}, live.job.last_attempt}, .allocated_at = now};
+  const TaskIndex task = live.job.task ? live.job.task->index : TaskIndex{0};
+  Attempt attempt{.key = {live.job.id, task, live.job.last_attempt}, .allocated_at = now};
   attempt.master_port = lease_port(shares.front().node);
   attempt.step_key = step_keys_();
   const bool whole = live.job.spec->component().per_node.whole_node;
@@ -173,6 +190,7 @@ LaunchSpec ControllerState::launch_spec(const LiveJob& live, std::size_t index) 
   for (const NodePart& part : attempt.parts) {
     spec.nodes.push_back(entry(part.share.node).node.config.name);
   }
+  if (live.job.task) add_array_variables(live.job, spec.environment);
   if (!job.attached) spec.output = expand_pattern(job.output, job, attempt.key);
   if (!job.error.empty()) spec.error = expand_pattern(job.error, job, attempt.key);
   return spec;
@@ -430,6 +448,7 @@ void ControllerState::make_final(LiveJob& live, JobState state, const Cause& cau
   live.job.wait = {};
   set_timer(live, std::nullopt);
   move_to(live, state);
+  if (live.job.task) task_ended(live, now);
   pass_due_ = true;
 }
 

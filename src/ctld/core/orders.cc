@@ -13,7 +13,60 @@
 namespace artel::ctld {
 namespace {
 
-/// "held by alice: for the review"
+/// As much of a list as a message needs.
+std::string shortened(std::string text) {
+  constexpr std::size_t kMost = 60;
+  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+  return text;
+}
+
+}  // namespace
+
+void ControllerState::order_jobs(RequestId request, const std::vector<JobTarget>& jobs,
+                                 const JobOrder& order, const TasksOrder& order_tasks) {
+  JobOutcomes outcomes;
+  for (const JobTarget& target : jobs) outcomes.push_back(order_one(target, order, order_tasks));
+  effects_.replies.push_back({request, std::move(outcomes)});
+}
+
+JobOutcome ControllerState::order_one(const JobTarget& target, const JobOrder& order,
+                                      const TasksOrder& order_tasks) {
+  const JobId id = target.job;
+  LiveArray* array = jobs_.contains(id) ? nullptr : array_of(id);
+  if (!target.tasks) {
+    if (array == nullptr) return {id, order(id)};
+    if (array->job.id == id) return {id, order_tasks(*array, nullptr)};
+    const auto rank = static_cast<std::uint32_t>(id.value - array->job.id.value - 1);
+    const IndexSet one = IndexSet::of(array->job.spec->array->indexes.at(rank));
+    return {id, order_tasks(*array, &one)};
+  }
+  const std::string text = target.tasks->text();
+  if (array == nullptr || array->job.id != id) {
+    return {
+        id,
+        fail(ErrorCode::kNotFound, fmt::format("array {} does not exist or has ended", id.value)),
+        text};
+  }
+  const IndexSet& all = array->job.spec->array->indexes;
+  if (const IndexSet strange = target.tasks->minus(all); !strange.empty()) {
+    return {id,
+            fail(ErrorCode::kNotFound, fmt::format("array {} has no task {}; it has {}", id.value,
+                                                   strange.front(), shortened(all.text()))),
+            text};
+  }
+  return {id, order_tasks(*array, &*target.tasks), text};
+}
+
+void ControllerState::cancel(RequestId request, const Caller& caller,
+                             const std::vector<JobTarget>& jobs, const std::string& reason,
+                             Time now) {
+  order_jobs(
+      request, jobs, [&](JobId id) { return cancel_one(caller, id, reason, now); },
+      [&](LiveArray& array, const IndexSet* some) {
+        return cancel_tasks(caller, array, some, reason, now);
+      });
+}
+
 Cause by_person(std::string_view done, CauseCode code, const Caller& caller,
                 const std::string& reason) {
   return {.actor = Actor::kUser,
@@ -21,20 +74,6 @@ Cause by_person(std::string_view done, CauseCode code, const Caller& caller,
           .actor_name = caller.owner.user,
           .text = fmt::format("{} by {}{}{}", done, caller.owner.user, reason.empty() ? "" : ": ",
                               reason)};
-}
-
-}  // namespace
-
-void ControllerState::order_jobs(RequestId request, const std::vector<JobId>& jobs,
-                                 const std::function<Result<>(JobId)>& order) {
-  JobOutcomes outcomes;
-  for (const JobId id : jobs) outcomes.push_back({id, order(id)});
-  effects_.replies.push_back({request, std::move(outcomes)});
-}
-
-void ControllerState::cancel(RequestId request, const Caller& caller,
-                             const std::vector<JobId>& jobs, const std::string& reason, Time now) {
-  order_jobs(request, jobs, [&](JobId id) { return cancel_one(caller, id, reason, now); });
 }
 
 Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::string& reason,
@@ -55,20 +94,32 @@ Result<> ControllerState::cancel_one(const Caller& caller, JobId id, const std::
 }
 
 void ControllerState::hold_jobs(RequestId request, const Caller& caller,
-                                const std::vector<JobId>& jobs, const std::string& reason,
+                                const std::vector<JobTarget>& jobs, const std::string& reason,
                                 Time now) {
-  order_jobs(request, jobs, [&](JobId id) { return hold_one(caller, id, reason, now); });
+  order_jobs(
+      request, jobs, [&](JobId id) { return hold_one(caller, id, reason, now); },
+      [&](LiveArray& array, const IndexSet* some) {
+        return hold_tasks(caller, array, some, reason, now);
+      });
 }
 
 void ControllerState::release_jobs(RequestId request, const Caller& caller,
-                                   const std::vector<JobId>& jobs, Time now) {
-  order_jobs(request, jobs, [&](JobId id) { return release_one(caller, id, now); });
+                                   const std::vector<JobTarget>& jobs, Time now) {
+  order_jobs(
+      request, jobs, [&](JobId id) { return release_one(caller, id, now); },
+      [&](LiveArray& array, const IndexSet* some) {
+        return release_tasks(caller, array, some, now);
+      });
 }
 
 void ControllerState::requeue_jobs(RequestId request, const Caller& caller,
-                                   const std::vector<JobId>& jobs, const std::string& reason,
+                                   const std::vector<JobTarget>& jobs, const std::string& reason,
                                    Time now) {
-  order_jobs(request, jobs, [&](JobId id) { return requeue_one(caller, id, reason, now); });
+  order_jobs(
+      request, jobs, [&](JobId id) { return requeue_one(caller, id, reason, now); },
+      [&](LiveArray& array, const IndexSet* some) {
+        return requeue_tasks(caller, array, some, reason, now);
+      });
 }
 
 Result<> ControllerState::hold_one(const Caller& caller, JobId id, const std::string& reason,

@@ -62,6 +62,9 @@ Result<> PacedCore::submit(Time now, const sched::JobFacts& facts) {
   return {};
 }
 
+void PacedCore::set_array(Time now, const sched::ArrayFacts& array) {
+  tell([=](sched::Scheduler& core) { core.set_array(now, array); });
+}
 void PacedCore::end(Time now, JobId job, sched::Ended how) {
   const Fact fact = [=](sched::Scheduler& core) {
     if (core.stage(job)) core.end(now, job, how);

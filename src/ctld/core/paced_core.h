@@ -30,6 +30,7 @@ class PacedCore {
   Result<> submit(Time now, const sched::JobFacts& facts);
   /// What submit() would say of it now.
   [[nodiscard]] Result<> check(const sched::JobFacts& facts) { return core_.check(facts); }
+  void set_array(Time now, const sched::ArrayFacts& array);
   /// Nothing happens where the job is not known.
   void end(Time now, JobId job, sched::Ended how);
   void requeue(Time now, JobId job, std::optional<Time> retry_at = {});

@@ -125,13 +125,17 @@ void ControllerState::preempt(const sched::Signalled& decision, Time now) {
     cause.actor_name = fmt::format("job {}", decision.by.value);
     cause.text = fmt::format("evicted for job {} of team {}", decision.by.value,
                              winner->second.job.spec->team);
+  } else if (const LiveArray* array = array_of(decision.by)) {
+    cause.actor_name = fmt::format("job {}", decision.by.value);
+    cause.text =
+        fmt::format("evicted for job {} of team {}", decision.by.value, array->job.spec->team);
   }
   event(now, "preempt", live.job.id, "artel-ctld", cause.text);
   end_attempt(live, cause, false, now);
 }
 
 void ControllerState::give_up(const sched::GivenUp& decision, Time now) {
-  LiveJob& live = jobs_.at(decision.job);
+  LiveJob& live = job_for(decision.job, now);
   Cause cause{.actor = Actor::kSystem, .code = CauseCode::kDependencyNeverMet};
   JobState state = JobState::kCancelled;
   if (decision.cause == sched::GiveUp::kMaxWait) cause.code = CauseCode::kMaxWait;
@@ -145,7 +149,7 @@ void ControllerState::give_up(const sched::GivenUp& decision, Time now) {
 void ControllerState::carry_out(const std::vector<sched::Decision>& decisions, Time now) {
   for (const sched::Decision& decision : decisions) {
     if (const auto* started = std::get_if<sched::Started>(&decision)) {
-      place(jobs_.at(started->job), started->shares, now);
+      place(job_for(started->job, now), started->shares, now);
     } else if (const auto* signalled = std::get_if<sched::Signalled>(&decision)) {
       preempt(*signalled, now);
     } else {
@@ -178,18 +182,20 @@ void ControllerState::run_pass(Time now, const sched::MayGoOn& may_go_on) {
     pass_decided_ = false;
     wake_at_.reset();
     tell_health(false, now);
+    fill_windows(now);
     carry_out(core_->begin_instant(now), now);
   }
   carry_out(core_->pass(now, may_go_on), now);
-  if (core_->in_pass()) return store_claims();
+  if (core_->in_pass()) return store_claims(now);
   core_->catch_up();
   if (!pass_decided_) carry_out(core_->end_waits(now), now);
-  store_claims();
+  store_claims(now);
   // Passes repeat until one decides nothing; facts that come between two of them are heard.
   pass_due_ = pass_due_ || pass_decided_;
   std::size_t pending = 0;
   show_reasons(pending);
   any_placed_ = jobs_.size() > pending;
+  show_array_reasons(pending);
   pass_at_ = now + pass_distance(pending);
   wake_at_ = core_->next_wake(now);
 }

@@ -123,6 +123,7 @@ sched::Remembered ControllerState::remembered(const LiveJob& live, Time now) {
   sched::Remembered told;
   told.job = facts_of(job.id, *job.spec);
   told.job.has_started = job.last_attempt.value > 0;
+  if (job.task) told.job.array = sched::ArrayId{job.task->array.value};
   told.job.submitted = job.submitted_at;
   told.job.held = job.state == JobState::kHeld;
   told.job.pending_since = job.submitted_at;
@@ -140,9 +141,12 @@ void ControllerState::fill_core(const std::vector<sched::Claim>& claims, Time no
                ? std::ranges::find(claims, live.job.id, &sched::Claim::job)
                : claims.end();
   };
+  for (const auto& [id, array] : arrays_)
+    core_->set_array(core_begin_, {sched::ArrayId{id.value}, array.job.spec->array->throttle});
   for (const auto& [id, live] : jobs_) {
     if (claim_of(live) == claims.end()) core_->restore(core_begin_, remembered(live, now));
   }
+  restore_windows(now);
   // Nodes have to show themselves; until then claims on them stay, which a failure would end.
   tell_health(true, now);
   for (const auto& [id, live] : jobs_) {
@@ -170,13 +174,14 @@ void ControllerState::tell_health(bool again, Time now) {
   }
 }
 
-void ControllerState::store_claims() {
+void ControllerState::store_claims(Time now) {
   std::map<JobId, sched::Claim> present;
   for (sched::Claim& claim : core_->core().claims()) present.emplace(claim.job, std::move(claim));
   for (const auto& [job, claim] : claims_) {
     if (!present.contains(job)) effects_.writes.emplace_back(ClaimRow{{job, 0, {}}});
   }
   for (const auto& [job, claim] : present) {
+    static_cast<void>(job_for(job, now));  // a claim is of a job that the store knows
     const auto stored = claims_.find(job);
     if (stored == claims_.end() || stored->second != claim)
       effects_.writes.emplace_back(ClaimRow{claim});

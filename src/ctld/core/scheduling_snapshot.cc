@@ -39,28 +39,64 @@ Result<Explanation> SchedulingSnapshot::explain(JobId job) const {
   }
   Explanation out;
   const std::uint32_t nodes = known->spec->component().nodes;
-  for (const sched::Wait& wait : core_->explain(job))
+  JobId asked = job;
+  if (!core_->stage(job)) {
+    // An array, or a task of one that the core is not told of yet: what holds the next one counts.
+    if (!known->tasks) out.blockers.push_back(known->wait);
+    const auto next = next_task(*known);
+    if (!next || !core_->stage(*next)) {
+      if (known->tasks && known->wait.code != WaitCode::kNone) out.blockers.push_back(known->wait);
+      return out;
+    }
+    asked = *next;
+  }
+  for (const sched::Wait& wait : core_->explain(asked))
     out.blockers.push_back(layout_->reason(wait, nodes));
-  if (out.blockers.empty()) return out;
+  if (out.blockers.empty() || (asked != job && !known->tasks)) return out;
   const sched::Forecast forecast =
-      sched::forecast(*core_, jobs_->now, sched::ForecastOptions{.jobs = {job}});
+      sched::forecast(*core_, jobs_->now, sched::ForecastOptions{.jobs = {asked}});
   if (!forecast.starts.empty()) out.expected = forecast.starts.front().start;
   out.is_whole = forecast.is_whole;
   return out;
+}
+
+std::optional<JobId> SchedulingSnapshot::next_task(const Job& job) const {
+  const auto array = job.tasks  ? jobs_->find_array(job.id)
+                     : job.task ? jobs_->find_array(job.task->array)
+                                : nullptr;
+  if (!array || array->tasks->waiting.empty() || job.state == JobState::kHeld) return std::nullopt;
+  return task_number(array->id, *array->spec->array, TaskIndex{array->tasks->waiting.front()});
 }
 
 std::vector<JobId> SchedulingSnapshot::watched() const {
   std::vector<JobId> out;
   if (candidate_) out.push_back(candidate_->id);
   for (const auto& job : in_scheduling_order(*jobs_)) {
-    if (job->state != JobState::kPending && job->state != JobState::kHeld) continue;
     if (out.size() >= kMostWatched) break;
-    out.push_back(job->id);
+    const auto next = job->tasks ? next_task(*job) : std::optional(job->id);
+    const bool waits =
+        job->tasks || job->state == JobState::kPending || job->state == JobState::kHeld;
+    if (waits && next && core_->stage(*next)) out.push_back(*next);
   }
   return out;
 }
 
+Result<> SchedulingSnapshot::check_known(const Wish& wish) const {
+  JobId job;
+  if (const auto* of = std::get_if<PriorityWish>(&wish)) job = of->job;
+  if (const auto* of = std::get_if<CancelWish>(&wish)) job = of->job;
+  if (const auto* of = std::get_if<HoldWish>(&wish)) job = of->job;
+  const auto known = jobs_->find(job);
+  if (!known || !(known->tasks || known->task) || core_->stage(job)) return {};
+  const auto next = next_task(*known);
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("job {} is an array, or a task of one that is not next; ask about one "
+                          "task that is next{}",
+                          job.value, next ? ": " + std::to_string(next->value) : ""));
+}
+
 Result<Outcome> SchedulingSnapshot::what_if(const Wish& wish) const {
+  if (auto known = check_known(wish); !known) return fail(known);
   const Result<sched::Edit> edit = edit_of(wish, *layout_, *jobs_, candidate_.get());
   if (!edit) return fail(edit);
   const auto found = sched::what_if(*core_, jobs_->now, *edit, {.jobs = watched()});

@@ -106,6 +106,10 @@ class SchedulingSnapshot {
  private:
   /// Whose starts are compared: the candidate and the first of those that wait.
   [[nodiscard]] std::vector<JobId> watched() const;
+  /// Of the array, or of that of the task: the first that waits. nullopt: none, or the job is held.
+  [[nodiscard]] std::optional<JobId> next_task(const Job& job) const;
+  /// Error where the core is not told of the job yet.
+  [[nodiscard]] Result<> check_known(const Wish& wish) const;
 
   std::unique_ptr<const sched::Scheduler> core_;
   std::unique_ptr<const Layout> layout_;

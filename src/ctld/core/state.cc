@@ -56,6 +56,10 @@ void ControllerState::restore(StoredState stored, Time now) {
     token_ages_.push_back({token.at, token.uid, std::move(token.token)});
   }
   for (Job& job : stored.jobs) {
+    if (job.tasks) {
+      restore_array(std::move(job));
+      continue;
+    }
     LiveJob live;
     live.job = std::move(job);
     if (live.job.attempt) live.attempt = *live.job.attempt;
@@ -66,6 +70,14 @@ void ControllerState::restore(StoredState stored, Time now) {
           live.job.state == JobState::kHeld ? WaitCode::kHeld : WaitCode::kNotConsidered;
     }
     const JobId id = live.job.id;
+    if (LiveArray* array = live.job.task ? array_of(live.job.task->array) : nullptr) {
+      live.job.spec = array->job.spec;
+      array->live.insert(id);
+      array->tasks.active += 1;
+      // A row that says otherwise is wrong: nothing runs twice.
+      array->tasks.waiting.erase(live.job.task->index.value);
+      array->tasks.held.erase(live.job.task->index.value);
+    }
     LiveJob& kept = jobs_.emplace(id, std::move(live)).first->second;
     if (!is_placed(kept.job.state) || !kept.attempt) continue;
     for (const NodePart& part : kept.attempt->parts) {
@@ -130,6 +142,7 @@ Effects ControllerState::take_effects() {
     set_timer(live, std::nullopt);
     jobs_.erase(it);
   }
+  write_arrays();
   for (const NodeId id : std::exchange(touched_nodes_, {})) {
     const NodeEntry& on = entry(id);
     const Node& node = on.node;
@@ -158,6 +171,14 @@ std::shared_ptr<const Snapshot> ControllerState::snapshot(Time now) {
       live.view = std::move(copy);
     }
     out->jobs.push_back(live.view);
+  }
+  for (auto& [id, array] : arrays_) {
+    if (!array.view) {
+      auto copy = std::make_shared<Job>(array.job);
+      copy->tasks = std::make_shared<const ArrayTasks>(array.tasks);
+      array.view = std::move(copy);
+    }
+    out->arrays.push_back(array.view);
   }
   for (const auto& [at, job] : recent_) out->recent.push_back(job);
   for (const NodeEntry& entry : nodes_) {

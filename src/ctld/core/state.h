@@ -1,7 +1,8 @@
 // The controller's state and the transitions on it. Private to ctld/core; the public face is
 // controller.h.
 //
-// Each .cc of this class is one theme: admission (submit), orders (cancel, hold, drain), lifecycle
+// Each .cc of this class is one theme: admission (submit), orders (cancel, hold, drain), arrays
+// (tasks that are no jobs yet), lifecycle
 // (attempts from placement to end), nodes
 // (drains and strikes), fencing (when what ran on a silent node counts as gone), agents (sessions
 // and reconciliation), pass (timers, decisions), scheduling (what the core is told and what is kept
@@ -21,18 +22,10 @@
 #include "ctld/core/controller.h"
 #include "ctld/core/free_amounts.h"
 #include "ctld/core/layout.h"
+#include "ctld/core/live_job.h"
 #include "ctld/core/paced_core.h"
 
 namespace artel::ctld {
-
-/// A job that is not final, with its attempt in a form that can be changed.
-struct LiveJob {
-  Job job;                          // `attempt` is set only in copies for readers
-  std::optional<Attempt> attempt;   // the latest
-  sched::Wait wait;                 // as the core gave it last
-  std::optional<Time> timer;        // as entered in ControllerState::timers_
-  std::shared_ptr<const Job> view;  // copy for readers; null after a change
-};
 
 /// What the probe peers of a silent node are asked: have you heard it since?
 struct Inquiry {
@@ -64,6 +57,10 @@ struct NodeEntry {
   return on.node.contact == NodeContact::kUp && on.node.drains.empty() && on.strays.empty();
 }
 
+/// "held by alice: for the review"
+Cause by_person(std::string_view done, CauseCode code, const Caller& caller,
+                const std::string& reason);
+
 /// Stands in the rows of nodes for probe peers that are not configured, or if there may be none.
 inline constexpr std::string_view kUnknownPeer = "-";
 /// Nodes that come and go together are dealt probe peers together.
@@ -80,15 +77,15 @@ class ControllerState {
   void submit(RequestId request, const Caller& caller, std::vector<JobSpec> specs, Time now);
 
   // orders.cc
-  void cancel(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  void cancel(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
               const std::string& reason, Time now);
-  void hold_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  void hold_jobs(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                  const std::string& reason, Time now);
-  void release_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  void release_jobs(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                     Time now);
-  void update_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  void update_jobs(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                    const JobChange& change, Time now);
-  void requeue_jobs(RequestId request, const Caller& caller, const std::vector<JobId>& jobs,
+  void requeue_jobs(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
                     const std::string& reason, Time now);
   void drain_nodes(RequestId request, const Caller& caller, const std::vector<std::string>& nodes,
                    const DrainOrder& order, Time now);
@@ -138,8 +135,13 @@ class ControllerState {
 
   // orders.cc
   /// Answers with what became of each job, or node.
-  void order_jobs(RequestId request, const std::vector<JobId>& jobs,
-                  const std::function<Result<>(JobId)>& order);
+  using JobOrder = std::function<Result<>(JobId)>;
+  /// About these tasks of the array, or all of them.
+  using TasksOrder = std::function<Result<>(LiveArray&, const IndexSet* some)>;
+  void order_jobs(RequestId request, const std::vector<JobTarget>& jobs, const JobOrder& order,
+                  const TasksOrder& order_tasks);
+  JobOutcome order_one(const JobTarget& target, const JobOrder& order,
+                       const TasksOrder& order_tasks);
   void order_nodes(RequestId request, const std::vector<std::string>& nodes,
                    const std::function<Result<>(NodeEntry&)>& order);
   Result<> cancel_one(const Caller& caller, JobId id, const std::string& reason, Time now);
@@ -148,6 +150,35 @@ class ControllerState {
   Result<> update_one(const Caller& caller, JobId id, const JobChange& change, Time now);
   Result<> requeue_one(const Caller& caller, JobId id, const std::string& reason, Time now);
   Result<NodeEntry*> find_entry(const std::string& name);
+
+  // arrays.cc
+  void add_array(JobId id, JobSpec spec, Time now);
+  void restore_array(Job job);
+  /// The array that has this number, or whose task has it; null: none that is not final.
+  LiveArray* array_of(JobId id);
+  [[nodiscard]] sched::JobFacts task_facts(const LiveArray& array, JobId id);
+  /// The job with this number; a task that the core has decided about becomes one.
+  LiveJob& job_for(JobId id, Time now);
+  /// Tells the core of the next tasks of all arrays that have too few there.
+  void fill_windows(Time now);
+  void fill_window(LiveArray& array, Time now);
+  void restore_windows(Time now);
+  /// The core forgets those of the tasks that it knows.
+  void withdraw(LiveArray& array, const IndexSet& tasks, Time now);
+  Result<> check_owner(const Caller& caller, const LiveArray& array) const;
+  Result<> cancel_tasks(const Caller& caller, LiveArray& array, const IndexSet* some,
+                        const std::string& reason, Time now);
+  Result<> hold_tasks(const Caller& caller, LiveArray& array, const IndexSet* some,
+                      const std::string& reason, Time now);
+  Result<> requeue_tasks(const Caller& caller, LiveArray& array, const IndexSet* some,
+                         const std::string& reason, Time now);
+  Result<> release_tasks(const Caller& caller, LiveArray& array, const IndexSet* some, Time now);
+  /// A task that was a job is final.
+  void task_ended(const LiveJob& task, Time now);
+  void refresh(LiveArray& array, Time now);  // its state and row, after a change of its tasks
+  void show_array_reasons(std::size_t& pending);
+  void write_arrays();
+  [[nodiscard]] std::optional<std::string> check_arrays() const;
 
   // lifecycle.cc
   void place(LiveJob& live, const std::vector<sched::Share>& shares, Time now);
@@ -224,7 +255,7 @@ class ControllerState {
   void fill_core(const std::vector<sched::Claim>& claims, Time now);
   /// Tells the core which nodes can be used; `again`: also what it was told before.
   void tell_health(bool again, Time now);
-  void store_claims();
+  void store_claims(Time now);
   void store_past(Time now);
 
   // state.cc
@@ -241,7 +272,9 @@ class ControllerState {
   std::vector<NodeEntry> nodes_;  // indexed by NodeId
   std::map<std::string, NodeId, std::less<>> node_ids_;
   std::map<SessionId, NodeId> sessions_;
-  std::map<JobId, LiveJob> jobs_;  // not final, and final ones until their row is taken
+  std::map<JobId, LiveJob> jobs_;      // not final, and final ones until their row is taken
+  std::map<JobId, LiveArray> arrays_;  // likewise
+  std::set<JobId> short_arrays_;       // whose window may have room
   std::set<std::pair<Time, JobId>> timers_;
   std::map<std::pair<std::uint32_t, std::string>, JobId> tokens_;
   struct TokenUse {
@@ -275,6 +308,7 @@ class ControllerState {
 
   Effects effects_;
   std::set<JobId> touched_;  // rows to write with the next effects
+  std::set<JobId> touched_arrays_;
   std::set<NodeId> touched_nodes_;
   std::set<JobId> new_jobs_;
   std::set<JobId> new_specs_;  // of jobs that are stored already

@@ -21,12 +21,21 @@
 
 namespace artel::ctld {
 
-/// The job's row: everything of Job but its attempt. `spec` is written with `is_new`, and
-/// again with `has_new_spec`.
+/// The job's row: everything of Job but its attempt and, of an array, what EndedTasksRow has.
+/// `spec` is written with `is_new`, and again with `has_new_spec`; a task of an array has that of
+/// the array.
 struct JobRow {
   Job job;
   bool is_new{};
   bool has_new_spec{};
+};
+
+/// Some tasks of an array have ended without having been jobs. Written once, numbered from 0 on;
+/// read as part of the array's job.
+struct EndedTasksRow {
+  JobId array;
+  std::uint32_t number{};
+  EndedTasks ended;
 };
 
 /// The attempt's row and the rows of its parts, one a node. An attempt is closed by `ended_at`, a
@@ -73,13 +82,14 @@ struct ClaimRow {
   bool operator==(const ClaimRow&) const = default;
 };
 
-using StoreWrite = std::variant<JobRow, AttemptRow, NodeRow, EventRow, PastRow, ClaimRow>;
+using StoreWrite =
+    std::variant<JobRow, AttemptRow, NodeRow, EventRow, PastRow, ClaimRow, EndedTasksRow>;
 
 /// What a start needs: jobs that are not final with their latest attempt, nodes, counters.
 struct StoredState {
   Incarnation incarnation;        // of this start, already durable
   JobId last_job;                 // the highest number given out
-  std::vector<Job> jobs;          // not final, ascending id
+  std::vector<Job> jobs;          // not final, ascending id; arrays are among them
   std::vector<JobId> unreadable;  // set aside: not final, but their rows cannot be read
   JobId lost_first;               // with lost_last: numbers given out after a restored backup was
   JobId lost_last;                // made; 0: none. What runs of these jobs is left alone

@@ -135,6 +135,7 @@ ControllerConfig core_config(const config::SiteConfig& site) {
   out.master_port_last = site.master_port_last;
   out.prepare_timeout = site.prepare_timeout;
   out.strikes_to_drain = site.strikes_to_drain;
+  out.max_array_tasks = site.max_array_tasks;
   out.strike_window = site.strike_window;
   return out;
 }

@@ -38,8 +38,19 @@ Caller as_far_as(Verb verb, const Caller& caller) {
   return {caller.owner, caller.is_operator && may(verb, Role::kOperator)};
 }
 
-std::vector<JobId> ids_of(const google::protobuf::RepeatedField<std::uint64_t>& numbers) {
-  return {numbers.begin(), numbers.end()};
+/// What a command of `Request` is about.
+template <typename Request>
+Result<std::vector<JobTarget>> targets_of(std::string_view verb, const Request& request) {
+  if (auto counted = check_jobs(verb, request.jobs_size() + request.tasks_size()); !counted)
+    return fail(counted);
+  std::vector<JobTarget> out;
+  for (const std::uint64_t job : request.jobs()) out.emplace_back(JobId{job});
+  for (const v1::ArrayTasks& some : request.tasks()) {
+    auto indexes = IndexSet::parse(some.indexes(), kMostArrayTasks);
+    if (!indexes) return fail(indexes.error().code, "tasks: " + indexes.error().text);
+    out.emplace_back(JobId{some.array()}, std::move(*indexes));
+  }
+  return out;
 }
 
 JobChange change_of(const v1::UpdateRequest& request) {
@@ -63,6 +74,7 @@ auto answer_jobs(Call& call, v1::JobOutcomes& reply) {
     for (const JobOutcome& outcome : std::get<JobOutcomes>(*body)) {
       auto& out = *reply.add_outcomes();
       out.set_job(outcome.job.value);
+      out.set_indexes(outcome.tasks);
       if (!outcome.result) rpc::to_proto(outcome.result.error(), *out.mutable_error());
     }
     call.answer();
@@ -122,10 +134,11 @@ Result<> Commands::submit(Call& call, const Caller& caller, const v1::SubmitRequ
 Result<> Commands::cancel(Call& call, const Caller& caller, const v1::CancelRequest& request,
                           v1::JobOutcomes& reply) {
   if (auto allowed = check_right(Verb::kCancel, caller); !allowed) return allowed;
-  if (auto counted = check_jobs("cancel", request.jobs_size()); !counted) return counted;
+  auto targets = targets_of("cancel", request);
+  if (!targets) return fail(targets);
   if (auto kept = check_reason(request.reason()); !kept) return kept;
   return loop_.command(
-      [caller = as_far_as(Verb::kCancel, caller), jobs = ids_of(request.jobs()),
+      [caller = as_far_as(Verb::kCancel, caller), jobs = std::move(*targets),
        reason = request.reason()](Controller& controller, RequestId id, Time now) {
         controller.cancel(id, caller, jobs, reason, now);
       },
@@ -136,12 +149,13 @@ Result<> Commands::hold(Call& call, const Caller& caller, const v1::HoldRequest&
                         v1::JobOutcomes& reply) {
   if (auto allowed = check_right(Verb::kHold, caller); !allowed) return allowed;
   const auto* const verb = request.release() ? "release" : "hold";
-  if (auto counted = check_jobs(verb, request.jobs_size()); !counted) return counted;
+  auto targets = targets_of(verb, request);
+  if (!targets) return fail(targets);
   if (auto kept = check_reason(request.reason()); !kept) return kept;
   if (room_)
     if (auto room = room_(); !room) return room;
   return loop_.command(
-      [caller = as_far_as(Verb::kHold, caller), jobs = ids_of(request.jobs()),
+      [caller = as_far_as(Verb::kHold, caller), jobs = std::move(*targets),
        reason = request.reason(),
        release = request.release()](Controller& controller, RequestId id, Time now) {
         release ? controller.release(id, caller, jobs, now)
@@ -153,12 +167,13 @@ Result<> Commands::hold(Call& call, const Caller& caller, const v1::HoldRequest&
 Result<> Commands::requeue(Call& call, const Caller& caller, const v1::RequeueRequest& request,
                            v1::JobOutcomes& reply) {
   if (auto allowed = check_right(Verb::kRequeue, caller); !allowed) return allowed;
-  if (auto counted = check_jobs("requeue", request.jobs_size()); !counted) return counted;
+  auto targets = targets_of("requeue", request);
+  if (!targets) return fail(targets);
   if (auto kept = check_reason(request.reason()); !kept) return kept;
   if (room_)
     if (auto room = room_(); !room) return room;
   return loop_.command(
-      [caller = as_far_as(Verb::kRequeue, caller), jobs = ids_of(request.jobs()),
+      [caller = as_far_as(Verb::kRequeue, caller), jobs = std::move(*targets),
        reason = request.reason()](Controller& controller, RequestId id, Time now) {
         controller.requeue(id, caller, jobs, reason, now);
       },
@@ -170,13 +185,15 @@ Result<> Commands::update(Call& call, const Caller& caller, const v1::UpdateRequ
   if (auto allowed = check_right(Verb::kUpdate, caller); !allowed) return allowed;
   if (auto counted = check_jobs("update", request.jobs_size()); !counted) return counted;
   const JobChange change = change_of(request);
+  std::vector<JobTarget> jobs;
+  for (const std::uint64_t job : request.jobs()) jobs.emplace_back(JobId{job});
   if (change.is_empty())
     return fail(ErrorCode::kInvalidArgument, "an update names at least one thing to change");
   if (room_)
     if (auto room = room_(); !room) return room;
-  return loop_.command([caller = as_far_as(Verb::kUpdate, caller), jobs = ids_of(request.jobs()),
-                        change](Controller& controller, RequestId id,
-                                Time now) { controller.update(id, caller, jobs, change, now); },
+  return loop_.command([caller = as_far_as(Verb::kUpdate, caller), jobs = std::move(jobs), change](
+                           Controller& controller, RequestId id,
+                           Time now) { controller.update(id, caller, jobs, change, now); },
                        answer_jobs(call, reply));
 }
 

@@ -24,6 +24,13 @@ bool may_have_output(const Attempt& attempt) {
   return !attempt.parts.empty() && (attempt.started_at || attempt.ended_at);
 }
 
+Error name_a_task(const Job& array) {
+  return {
+      ErrorCode::kInvalidArgument,
+      fmt::format("job {} is an array, whose tasks have outputs of their own; name a task: {}_{}",
+                  array.id.value, array.id.value, array.spec->array->indexes.front())};
+}
+
 }  // namespace
 
 OutputPlace output_place(const Snapshot& snapshot, const Job& job) {
@@ -65,6 +72,7 @@ Result<> JobOutput::read(Call& call, const Caller& caller, const v1::ReadOutputR
   return loop_.read(
       [this, reading = std::move(reading)](const std::shared_ptr<const Snapshot>& snapshot) {
         if (const auto job = snapshot->find(JobId{reading.request->job()})) {
+          if (job->tasks) return reading.call->refuse(name_a_task(*job));
           return ask(reading, output_place(*snapshot, *job));
         }
         look_in_store(reading);
@@ -75,6 +83,7 @@ void JobOutput::look_in_store(const Reading& reading) {
   const auto posted = readers_.post([this, reading](StoreReader& reader) {
     const auto job = reader.show(JobId{reading.request->job()});
     if (!job) return reading.call->refuse(job.error());
+    if (job->job.tasks) return reading.call->refuse(name_a_task(job->job));
     ask(reading, output_place(*job));
   });
   if (!posted) reading.call->refuse(posted.error());

@@ -49,7 +49,8 @@ class QueueFilter {
     return (request_.user().empty() || request_.user() == spec.owner.user) &&
            (request_.team().empty() || request_.team() == spec.team) &&
            (request_.queue().empty() || request_.queue() == spec.queue) &&
-           (ids_.empty() || ids_.contains(job.id.value));
+           (ids_.empty() || ids_.contains(job.id.value) ||
+            (job.task && ids_.contains(job.task->array.value)));
   }
 
  private:

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kAll =
     "SELECT " ARTEL_ATTEMPT_COLUMNS " FROM attempt WHERE job = ? ORDER BY task, attempt";
 constexpr std::string_view kOne =
-    "SELECT " ARTEL_ATTEMPT_COLUMNS " FROM attempt WHERE job = ? AND task = 0 AND attempt = ?";
+    "SELECT " ARTEL_ATTEMPT_COLUMNS " FROM attempt WHERE job = ? AND attempt = ?";
 constexpr std::string_view kParts =
     "SELECT " ARTEL_PART_COLUMNS
     " FROM attempt_node WHERE job = ? AND task = ? AND attempt = ? ORDER BY node_index";

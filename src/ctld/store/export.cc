@@ -61,12 +61,31 @@ Json attempt_json(const HistoryAttempt& stored) {
       {"cause", cause_json(attempt.cause)},          {"parts", std::move(parts)}};
 }
 
+/// Of an array: how its tasks ended, and those that were no jobs.
+Json tasks_json(const Job& array) {
+  Json ended = Json::array();
+  for (const EndedTasks& some : array.tasks->ended) {
+    ended.push_back({{"indexes", some.tasks.text()},
+                     {"state", job_state_name(some.state)},
+                     {"ended_ms", to_ms(some.ended_at)},
+                     {"cause", cause_json(some.cause)}});
+  }
+  return {{"indexes", array.spec->array->indexes.text()},
+          {"completed", array.tasks->completed},
+          {"failed", array.tasks->failed},
+          {"cancelled", array.tasks->cancelled},
+          {"never_started", std::move(ended)}};
+}
+
 Json job_json(const HistoryJob& stored) {
   const Job& job = stored.job;
   const JobSpec& spec = *job.spec;
   Json attempts = Json::array();
   for (const HistoryAttempt& attempt : stored.attempts) attempts.push_back(attempt_json(attempt));
   return {{"job", job.id.value},
+          {"array", job.task ? Json(job.task->array.value) : Json(nullptr)},
+          {"task", job.task ? Json(job.task->index.value) : Json(nullptr)},
+          {"tasks", job.tasks ? tasks_json(job) : Json(nullptr)},
           {"state", job_state_name(job.state)},
           {"name", spec.name},
           {"user", spec.owner.user},

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/hostlist.h"
+#include "ctld/store/arrays.h"
 #include "ctld/store/attempts.h"
 #include "ctld/store/rows.h"
 #include "ctld/store/schema.h"
-#include "wire/step/types_wire.h"
 
 namespace artel::ctld {
 namespace {
@@ -137,9 +137,7 @@ Result<bool> Loader::load_job(JobId id, Job& job) {
   std::vector<std::string> excluded;
   std::string complaint;
   {
-    auto query =
-        database_.prepare("SELECT spec, id, submitted_ms, " ARTEL_JOB_COLUMNS
-                          " FROM job LEFT JOIN job_spec ON job_spec.job = job.id WHERE id = ?");
+    auto query = database_.prepare(ARTEL_SELECT_JOB "id = ?");
     if (!query) return fail(query);
     const auto row = query->bind(static_cast<std::int64_t>(id.value)).step();
     if (!row) return fail(row);
@@ -148,18 +146,16 @@ Result<bool> Loader::load_job(JobId id, Job& job) {
           {"job", std::to_string(id.value), "it is in an index, but not in its table"});
       return false;
     }
-    auto spec = wire::decode_spec(query->text(0));
-    if (!spec) complaint = spec.error().text;
-    if (spec) job.spec = std::make_shared<const JobSpec>(std::move(*spec));
-    Fields fields(*query, 1);
-    job.id = JobId{fields.number<std::uint64_t>("id")};
-    job.submitted_at = fields.time();
-    read_job(fields, job, excluded);
-    if (complaint.empty()) complaint = fields.complaint();
+    complaint = read_whole_job(*query, job, excluded);
   }
   for (const std::string& name : excluded)
     if (const auto node = nodes_.find(name); node != nodes_.end())
       job.excluded.push_back(node->second);
+  if (complaint.empty() && is_array(job)) {
+    auto tasks = read_array(database_, job);
+    if (!tasks) return fail(tasks);
+    complaint = std::move(*tasks);
+  }
   if (complaint.empty()) {
     auto attempt = load_attempt(job);
     if (!attempt) return fail(attempt);

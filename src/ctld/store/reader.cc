@@ -5,19 +5,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "ctld/store/arrays.h"
 #include "ctld/store/attempts.h"
 #include "ctld/store/rows.h"
 #include "ctld/store/schema.h"
 #include "ctld/store/sql.h"
 #include "ctld/store/usage.h"
-#include "wire/step/types_wire.h"
+#include "model/array_task.h"
 
 namespace artel::ctld {
 namespace {
 
-#define ARTEL_SELECT_JOB                              \
-  "SELECT spec, id, submitted_ms, " ARTEL_JOB_COLUMNS \
-  " FROM job LEFT JOIN job_spec ON job_spec.job = job.id WHERE "
 #define ARTEL_IN_TIME "submitted_ms < ? AND (ended_ms IS NULL OR ended_ms >= ?)"
 
 constexpr std::string_view kOneJob = ARTEL_SELECT_JOB "id = ?";
@@ -87,6 +85,7 @@ class StoreReader::Impl {
   Result<std::vector<Job>> scan(const HistoryFilter& filter);
   Result<std::vector<Job>> pick(const HistoryFilter& filter);
   Result<std::optional<Found>> find(JobId id);
+  Result<HistoryJob> show_task(JobId id);
   Result<HistoryJob> with_attempts(Job job, std::string& complaint);
 
   std::unique_ptr<sql::Database> database_;
@@ -94,19 +93,18 @@ class StoreReader::Impl {
 
 StoreReader::Impl::Found StoreReader::Impl::read(const sql::Statement& query) {
   Found found;
-  auto spec = wire::decode_spec(query.text(0));
-  if (!spec) found.complaint = spec.error().text;
-  if (spec) found.job.spec = std::make_shared<const JobSpec>(std::move(*spec));
-  Fields fields(query, 1);
-  found.job.id = JobId{fields.number<std::uint64_t>("id")};
-  found.job.submitted_at = fields.time();
   std::vector<std::string> excluded;
-  read_job(fields, found.job, excluded);
-  if (found.complaint.empty()) found.complaint = fields.complaint();
+  found.complaint = read_whole_job(query, found.job, excluded);
   return found;
 }
 
 Result<HistoryJob> StoreReader::Impl::with_attempts(Job job, std::string& complaint) {
+  if (is_array(job)) {
+    auto tasks = read_array(*database_, job);
+    if (!tasks) return fail(tasks);
+    complaint = std::move(*tasks);
+    return HistoryJob{std::move(job), {}};
+  }
   auto stored = read_attempts(*database_, job.id, std::nullopt);
   if (!stored) return fail(stored);
   complaint = std::move(stored->complaint);
@@ -179,7 +177,7 @@ Result<HistoryJob> StoreReader::Impl::show(JobId id) {
   if (!moment) return fail(moment);
   auto found = find(id);
   if (!found) return fail(found);
-  if (!*found) return fail(ErrorCode::kNotFound, fmt::format("there is no job {}", id.value));
+  if (!*found) return show_task(id);
   std::string complaint = std::move((*found)->complaint);
   if (complaint.empty()) {
     auto whole = with_attempts(std::move((*found)->job), complaint);
@@ -187,6 +185,22 @@ Result<HistoryJob> StoreReader::Impl::show(JobId id) {
   }
   return fail(ErrorCode::kStorage, fmt::format("store {}: job {} cannot be read: {}",
                                                database_->path().string(), id.value, complaint));
+}
+
+/// A task that its array knows only.
+Result<HistoryJob> StoreReader::Impl::show_task(JobId id) {
+  const auto missing = fail(ErrorCode::kNotFound, fmt::format("there is no job {}", id.value));
+  const auto array = array_before(*database_, id);
+  if (!array) return fail(array);
+  if (!*array) return missing;
+  auto found = find(**array);
+  if (!found) return fail(found);
+  if (!*found || !(*found)->complaint.empty() || !is_array((*found)->job)) return missing;
+  Job& job = (*found)->job;
+  const auto tasks = read_array(*database_, job);
+  if (!tasks) return fail(tasks);
+  const auto task = tasks->empty() ? task_of_array(job, id) : nullptr;
+  return task == nullptr ? Result<HistoryJob>(missing) : HistoryJob{*task, {}};
 }
 
 Result<EndedJobs> StoreReader::Impl::ended_before(Time cut, JobId after, std::size_t most) {
@@ -211,6 +225,12 @@ Result<EndedJobs> StoreReader::Impl::ended_before(Time cut, JobId after, std::si
       if (found.complaint.empty() && is_final(found.job.state) && found.job.ended_at < cut)
         jobs.push_back(std::move(found.job));
     }
+  }
+  // An array goes last: its tasks share its spec.
+  for (auto job = jobs.begin(); job != jobs.end();) {
+    const auto is_needed = is_array(*job) ? has_tasks(*database_, job->id) : Result<bool>(false);
+    if (!is_needed) return fail(is_needed);
+    job = *is_needed ? jobs.erase(job) : std::next(job);
   }
   for (Job& job : jobs) {
     std::string complaint;

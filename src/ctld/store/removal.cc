@@ -19,9 +19,11 @@ Result<> run_for(sql::Database& database, std::string_view statement, std::int64
   return prepared->bind(value).run();
 }
 
-/// False: it is not final, or not there.
+/// False: it is not final, not there, or the array of tasks that are.
 Result<bool> is_removable(sql::Database& database, JobId job) {
-  auto query = database.prepare("SELECT 1 FROM job WHERE id = ? AND final = 1");
+  auto query = database.prepare(
+      "SELECT 1 FROM job WHERE id = ?1 AND final = 1 AND NOT EXISTS "
+      "(SELECT 1 FROM job AS task WHERE task.array = ?1 AND task.array <> 0)");
   if (!query) return fail(query);
   return query->bind(number(job)).step();
 }
@@ -50,7 +52,8 @@ Result<> remove_job(sql::Database& database, JobId job) {
   for (const std::string_view statement :
        {"DELETE FROM attempt_node WHERE job = ?", "DELETE FROM attempt WHERE job = ?",
         "DELETE FROM task WHERE job = ?", "DELETE FROM component WHERE job = ?",
-        "DELETE FROM claim WHERE job = ?", "DELETE FROM job_spec WHERE job = ?",
+        "DELETE FROM claim WHERE job = ?", "DELETE FROM array WHERE job = ?",
+        "DELETE FROM array_ended WHERE job = ?", "DELETE FROM job_spec WHERE job = ?",
         "DELETE FROM job WHERE id = ?"})
     if (auto done = run_for(database, statement, number(job)); !done) return done;
   return {};

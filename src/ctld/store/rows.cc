@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <memory>
 #include <utility>
+
+#include "wire/step/types_wire.h"
 
 namespace artel::ctld {
 namespace {
@@ -15,6 +18,8 @@ std::optional<std::int64_t> ms(const std::optional<Time>& time) {
 }
 
 std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+}  // namespace
 
 void bind_cause(sql::Statement& statement, const Cause& cause) {
   std::optional<std::int64_t> rank;
@@ -44,6 +49,8 @@ Cause read_cause(Fields& fields) {
   cause.text = fields.text();
   return cause;
 }
+
+namespace {
 
 AttemptKey read_key(Fields& fields) {
   AttemptKey key;
@@ -183,6 +190,29 @@ void read_job(Fields& fields, Job& job, std::vector<std::string>& excluded) {
   job.standing.evictions = fields.number<std::uint32_t>("evictions");
   job.standing.backoff_until = fields.time();
   job.standing.retry_at = fields.maybe_time();
+}
+
+std::string read_whole_job(const sql::Statement& row, Job& job,
+                           std::vector<std::string>& excluded) {
+  auto spec = wire::decode_spec(row.text(0));
+  const std::string complaint = spec ? std::string() : spec.error().text;
+  if (spec) job.spec = std::make_shared<const JobSpec>(std::move(*spec));
+  Fields fields(row, 1);
+  job.id = JobId{fields.number<std::uint64_t>("id")};
+  job.submitted_at = fields.time();
+  const TaskOf task{JobId{fields.number<std::uint64_t>("array")},
+                    TaskIndex{fields.number<std::uint32_t>("task")}};
+  if (task.array.value != 0) job.task = task;
+  read_job(fields, job, excluded);
+  if (!complaint.empty()) return complaint;
+  if (!fields.complaint().empty()) return fields.complaint();
+  const auto number = task.array.value == 0 || !job.spec->array
+                          ? std::optional<JobId>{}
+                          : task_number(task.array, *job.spec->array, task.index);
+  if (task.array.value != 0 && number != job.id)
+    return fmt::format("array {} has no task {} with this number", task.array.value,
+                       task.index.value);
+  return {};
 }
 
 Attempt read_attempt(Fields& fields) {

@@ -28,6 +28,10 @@ namespace artel::ctld {
   "planned_start_ms, " ARTEL_CAUSE_COLUMNS                                                         \
   ", retries_application, retries_node, retries_launch, last_attempt, excluded_nodes, evictions, " \
   "backoff_until_ms, retry_at_ms"
+/// The whole row of a job with its spec, which tasks share with their array.
+#define ARTEL_SELECT_JOB                                                   \
+  "SELECT spec, id, submitted_ms, job.array, job.task, " ARTEL_JOB_COLUMNS \
+  " FROM job LEFT JOIN job_spec ON job_spec.job = iif(job.array = 0, job.id, job.array) WHERE "
 #define ARTEL_ATTEMPT_COLUMNS                                                             \
   "job, task, attempt, allocated_ms, started_ms, ended_ms, limit_end_ms, start_ordered, " \
   "master_port, step_key, "                                                               \
@@ -39,6 +43,8 @@ namespace artel::ctld {
 /// Gives a node's name for its id.
 using NameOf = std::function<const std::string&(NodeId)>;
 
+/// ARTEL_CAUSE_COLUMNS
+void bind_cause(sql::Statement& statement, const Cause& cause);
 void bind_job(sql::Statement& statement, const Job& job, const NameOf& names);
 void bind_attempt(sql::Statement& statement, const Attempt& attempt);
 void bind_part(sql::Statement& statement, const AttemptKey& key, std::size_t index,
@@ -105,8 +111,12 @@ Result<> for_each_row(sql::Statement& query, OnRow on_row) {
   }
 }
 
+/// ARTEL_CAUSE_COLUMNS
+Cause read_cause(Fields& fields);
 /// ARTEL_JOB_COLUMNS; `excluded` gets the names.
 void read_job(Fields& fields, Job& job, std::vector<std::string>& excluded);
+/// Of a row of ARTEL_SELECT_JOB, but the tasks of an array. A complaint, or "".
+std::string read_whole_job(const sql::Statement& row, Job& job, std::vector<std::string>& excluded);
 /// ARTEL_ATTEMPT_COLUMNS
 Attempt read_attempt(Fields& fields);
 

@@ -185,6 +185,33 @@ CREATE TABLE past (
 )sql",
                                                                 R"sql(
 ALTER TABLE job ADD COLUMN retry_at_ms INTEGER;
+ALTER TABLE job ADD COLUMN array INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN task INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX job_array ON job (array) WHERE array <> 0;
+CREATE TABLE array (
+  job INTEGER PRIMARY KEY,
+  waiting TEXT NOT NULL,
+  held TEXT NOT NULL,
+  completed INTEGER NOT NULL,
+  cancelled INTEGER NOT NULL,
+  failed INTEGER NOT NULL
+) STRICT;
+CREATE TABLE array_ended (
+  job INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  tasks TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  ended_ms INTEGER NOT NULL,
+  cause_actor INTEGER NOT NULL,
+  cause_code INTEGER NOT NULL,
+  cause_name TEXT NOT NULL,
+  cause_node TEXT NOT NULL,
+  cause_rank INTEGER,
+  cause_exit_code INTEGER NOT NULL,
+  cause_signal INTEGER NOT NULL,
+  cause_text TEXT NOT NULL,
+  PRIMARY KEY (job, number)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE node_drain (
   node TEXT NOT NULL,
   source INTEGER NOT NULL,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "ctld/store/arrays.h"
 #include "ctld/store/backup.h"
 #include "ctld/store/disk_space.h"
 #include "ctld/store/files.h"
@@ -28,8 +29,8 @@ namespace {
 
 constexpr std::string_view kInsertJob =
     "INSERT INTO job (id, owner_uid, user, team, queue, project, name, kind, priority, array_size, "
-    "submitted_ms, client_token, " ARTEL_JOB_COLUMNS
-    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "submitted_ms, client_token, array, task, " ARTEL_JOB_COLUMNS
+    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kUpdateJob =
     "UPDATE job SET (" ARTEL_JOB_COLUMNS
     ") = (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?";
@@ -154,6 +155,8 @@ class SqliteStore::Impl {
   Result<> write(const EventRow& row);
   Result<> write(const PastRow& row);
   Result<> write(const ClaimRow& row);
+  Result<> write(const EndedTasksRow& row) { return write_ended_tasks(*database_, row); }
+  Result<> write_job(const JobRow& row);
   Result<> write_drain(const std::string& node, const Drain& drain);
   Result<> write_part(const Attempt& attempt, std::size_t index);
   Result<> checkpoint();
@@ -287,6 +290,11 @@ Result<> SqliteStore::Impl::write_all(const std::vector<StoreWrite>& rows) {
 }
 
 Result<> SqliteStore::Impl::write(const JobRow& row) {
+  if (auto done = write_job(row); !done || row.job.tasks == nullptr) return done;
+  return write_array(*database_, row.job, row.is_new);
+}
+
+Result<> SqliteStore::Impl::write_job(const JobRow& row) {
   if (row.is_new) return write_new(row.job);
   auto update = database_->prepare(kUpdateJob);
   if (!update) return fail(update);
@@ -322,11 +330,13 @@ Result<> SqliteStore::Impl::write_new(const Job& job) {
       .bind_text(spec.name)
       .bind(static_cast<std::int64_t>(spec.kind))
       .bind(spec.priority)
-      .bind(spec.array_size)
+      .bind(job.tasks == nullptr ? 1 : spec.array->indexes.size())
       .bind(to_ms(job.submitted_at))
-      .bind_text(spec.client_token);
+      .bind_text(job.task ? "" : spec.client_token)  // the array's
+      .bind(job.task ? number(job.task->array) : 0)
+      .bind(job.task ? job.task->index.value : 0);
   bind_job(*insert, job, name_);
-  if (auto done = insert->run(); !done) return done;
+  if (auto done = insert->run(); !done || job.task) return done;
   auto insert_spec = database_->prepare(kInsertSpec);
   if (!insert_spec) return fail(insert_spec);
   insert_spec->bind(number(job.id)).bind_blob(wire::encode_spec(spec));

@@ -387,7 +387,8 @@ void to_proto_outline(const JobSpec& spec, v1::JobSpec& out) {
   out.set_kind(static_cast<std::uint32_t>(spec.kind));
   out.set_priority(spec.priority);
   out.set_held(spec.held);
-  out.set_array_size(spec.array_size);
+  out.set_array_size(spec.array ? spec.array->indexes.size() : 1);
+  if (spec.array) out.set_array(array_text(*spec.array));
   for (const auto& component : spec.components) to_proto(component, *out.add_components());
   for (const auto& licence : spec.licences) {
     auto& one = *out.add_licences();
@@ -427,7 +428,11 @@ Result<JobSpec> from_proto(const v1::JobSpec& in) {
   spec.kind = static_cast<JobKind>(in.kind());
   spec.priority = in.priority();
   spec.held = in.held();
-  spec.array_size = in.array_size();
+  if (!in.array().empty()) {
+    auto array = parse_array(in.array(), kMostArrayTasks);
+    if (!array) return refused("array: " + array.error().text);
+    spec.array = std::move(*array);
+  }
   for (const auto& component : in.components())
     spec.components.push_back(component_from(component));
   for (const auto& licence : in.licences())

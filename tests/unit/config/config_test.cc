@@ -90,6 +90,7 @@ TEST_CASE("an empty configuration has the defaults") {
   CHECK(config.operators == std::vector<std::string>{"root"});
   CHECK(config.prepare_timeout == 60s);
   CHECK(config.strikes_to_drain == 3);
+  CHECK(config.max_array_tasks == 1'000'000);
   CHECK(config.strike_window == 24h);
   CHECK(config.nodes.empty());
   CHECK(config.teams.teams.empty());
@@ -113,6 +114,7 @@ node_keys = "/k"
 operators = ["a", "b"]
 prepare_timeout = "5m"
 strikes_to_drain = 0
+max_array_tasks = 500
 strike_window = "2h"
 master_ports = "2000-3000"
 backups = "/b"
@@ -139,6 +141,7 @@ output = "%x-%j"
   CHECK(config.operators == std::vector<std::string>{"a", "b"});
   CHECK(config.prepare_timeout == 5min);
   CHECK(config.strikes_to_drain == 0);
+  CHECK(config.max_array_tasks == 500);
   CHECK(config.strike_window == 2h);
   CHECK(config.master_port_first == 2000);
   CHECK(config.master_port_last == 3000);
@@ -176,6 +179,7 @@ TEST_CASE("the shipped configuration is right and shows the defaults") {
   CHECK(shipped->operators == config.operators);
   CHECK(shipped->prepare_timeout == config.prepare_timeout);
   CHECK(shipped->strikes_to_drain == config.strikes_to_drain);
+  CHECK(shipped->max_array_tasks == config.max_array_tasks);
   CHECK(shipped->strike_window == config.strike_window);
   CHECK(shipped->master_port_first == config.master_port_first);
   CHECK(shipped->master_port_last == config.master_port_last);

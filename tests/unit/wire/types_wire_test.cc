@@ -21,7 +21,7 @@ JobSpec full_spec() {
   spec.kind = JobKind::kService;
   spec.priority = -7;
   spec.held = true;
-  spec.array_size = 12;
+  spec.array = parse_array("1-9:2,20%3", 100).value();
   ComponentSpec component;
   component.nodes = 4;
   component.ranks_per_node = 8;

@@ -1,0 +1,389 @@
+// Arrays: tasks that are no jobs yet.
+//
+// An array is one record with the set of its waiting tasks. The scheduling core knows the window:
+// the first of them, as many as a pass may start at once. It is filled before each pass, so passes
+// that start tasks follow one another until no more can start, and the array's size costs nothing.
+// Tasks that wait are alike, so what is said of the first holds for all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "ctld/core/state.h"
+
+namespace artel::ctld {
+namespace {
+
+/// Passes follow one another in milliseconds; each starts so many tasks of an array at most.
+constexpr std::uint32_t kWindow = 256;
+
+/// Who waits for one of many tasks is told; who waits for one of more hears it at the next look.
+constexpr std::uint32_t kMostTold = 1000;
+
+std::uint32_t window_of(const ArraySpec& spec) {
+  return std::min(kWindow, spec.throttle.value_or(kWindow));
+}
+
+JobId number(const LiveArray& array, std::uint32_t index) {
+  const auto id = task_number(array.job.id, *array.job.spec->array, TaskIndex{index});
+  ARTEL_ASSERT(id.has_value());
+  return *id;
+}
+
+std::uint32_t index_of(const LiveArray& array, JobId task) {
+  return array.job.spec->array->indexes.at(
+      static_cast<std::uint32_t>(task.value - array.job.id.value - 1));
+}
+
+/// The tasks that are jobs, or those of them that are meant. A copy: orders change the set.
+std::vector<JobId> live_of(const LiveArray& array, const IndexSet* some) {
+  std::vector<JobId> out;
+  for (const JobId id : array.live)
+    if (some == nullptr || some->contains(index_of(array, id))) out.push_back(id);
+  return out;
+}
+
+std::unexpected<Error> none_left(const LiveArray& array, std::string_view what) {
+  return fail(ErrorCode::kNotFound,
+              fmt::format("array {}: {}; 'artel show {}' tells where its tasks are",
+                          array.job.id.value, what, array.job.id.value));
+}
+
+/// Whether some task's end has given the array a cause.
+bool speaks(const LiveArray& array) {
+  return array.job.cause.code != CauseCode::kNone && array.job.cause.code != CauseCode::kHold;
+}
+
+IndexSet meant(const IndexSet& set, const IndexSet* some) {
+  return some == nullptr ? set : set.within(*some);
+}
+
+}  // namespace
+
+void ControllerState::add_array(JobId id, JobSpec spec, Time now) {
+  if (!spec.client_token.empty()) {
+    tokens_.emplace(std::pair(spec.owner.uid, spec.client_token), id);
+    token_ages_.push_back({now, spec.owner.uid, spec.client_token});
+  }
+  event(now, "submit", id, spec.owner.user, spec.name);
+  LiveArray array;
+  array.is_new = true;
+  array.job.id = id;
+  array.job.state = spec.held ? JobState::kHeld : JobState::kPending;
+  array.job.wait.code = spec.held ? WaitCode::kHeld : WaitCode::kNotConsidered;
+  array.job.wait.nodes_wanted = spec.component().nodes;
+  array.job.submitted_at = now;
+  (spec.held ? array.tasks.held : array.tasks.waiting) = spec.array->indexes;
+  array.job.spec = std::make_shared<const JobSpec>(std::move(spec));
+  refresh(arrays_.emplace(id, std::move(array)).first->second, now);
+}
+
+void ControllerState::restore_array(Job job) {
+  LiveArray array;
+  array.tasks = *job.tasks;
+  array.job = std::move(job);
+  array.job.tasks = nullptr;
+  array.tasks.active = 0;
+  array.job.wait.code = array.tasks.waiting.empty() ? WaitCode::kHeld : WaitCode::kNotConsidered;
+  const JobId id = array.job.id;
+  arrays_.emplace(id, std::move(array));
+}
+
+LiveArray* ControllerState::array_of(JobId id) {
+  auto it = arrays_.upper_bound(id);
+  if (it == arrays_.begin()) return nullptr;
+  LiveArray& array = (--it)->second;
+  const std::uint64_t behind = id.value - array.job.id.value;
+  return behind <= array.job.spec->array->indexes.size() ? &array : nullptr;
+}
+
+sched::JobFacts ControllerState::task_facts(const LiveArray& array, JobId id) {
+  sched::JobFacts facts = facts_of(id, *array.job.spec);
+  facts.held = false;
+  facts.array = sched::ArrayId{array.job.id.value};
+  // J1: it waits since its array was submitted, whenever the core hears of it.
+  facts.submitted = array.job.submitted_at;
+  facts.pending_since = array.job.submitted_at;
+  return facts;
+}
+
+LiveJob& ControllerState::job_for(JobId id, Time now) {
+  if (const auto known = jobs_.find(id); known != jobs_.end()) return known->second;
+  LiveArray* array = array_of(id);
+  ARTEL_ASSERT(array != nullptr);
+  const std::uint32_t index = index_of(*array, id);
+  ARTEL_ASSERT(array->window.contains(index));
+  LiveJob task;
+  task.job.id = id;
+  task.job.spec = array->job.spec;
+  task.job.state = JobState::kPending;
+  task.job.wait.code = WaitCode::kNotConsidered;
+  task.job.wait.nodes_wanted = task.job.spec->component().nodes;
+  task.job.submitted_at = array->job.submitted_at;
+  task.job.task = TaskOf{array->job.id, TaskIndex{index}};
+  array->window.erase(index);
+  array->tasks.waiting.erase(index);
+  array->live.insert(id);
+  refresh(*array, now);
+  new_jobs_.insert(id);
+  LiveJob& live = jobs_.emplace(id, std::move(task)).first->second;
+  touch(live);
+  return live;
+}
+
+void ControllerState::fill_windows(Time now) {
+  for (const JobId id : std::exchange(short_arrays_, {}))
+    if (const auto array = arrays_.find(id); array != arrays_.end())
+      fill_window(array->second, now);
+}
+
+void ControllerState::fill_window(LiveArray& array, Time now) {
+  const std::uint32_t most = window_of(*array.job.spec->array);
+  if (array.window.size() >= most || array.window.size() == array.tasks.waiting.size()) return;
+  // The core forgets an array of which it knows no task.
+  core_->set_array(now, {sched::ArrayId{array.job.id.value}, array.job.spec->array->throttle});
+  for (const std::uint32_t index : array.tasks.waiting.lowest(most + array.window.size())) {
+    if (array.window.size() >= most) return;
+    if (array.window.contains(index)) continue;
+    const auto entered = core_->submit(now, task_facts(array, number(array, index)));
+    if (entered) {
+      array.window.insert(index);
+      continue;
+    }
+    // The terms of its team have changed since it was submitted: it waits until they do again.
+    array.job.wait.code = WaitCode::kQuotaLimit;
+    array.job.wait.where = "team " + array.job.spec->team;
+    array.view = nullptr;
+    snapshot_ = nullptr;
+    short_arrays_.insert(array.job.id);
+    return;
+  }
+}
+
+void ControllerState::restore_windows(Time now) {
+  static_cast<void>(now);
+  for (auto& [id, array] : arrays_) {
+    for (const std::uint32_t index :
+         array.tasks.waiting.lowest(window_of(*array.job.spec->array))) {
+      core_->restore(core_begin_, {.job = task_facts(array, number(array, index))});
+      array.window.insert(index);
+    }
+  }
+}
+
+void ControllerState::withdraw(LiveArray& array, const IndexSet& tasks, Time now) {
+  std::erase_if(array.window, [&](std::uint32_t index) {
+    if (!tasks.contains(index)) return false;
+    core_->end(now, number(array, index), sched::Ended::kOtherwise);
+    return true;
+  });
+}
+
+Result<> ControllerState::check_owner(const Caller& caller, const LiveArray& array) const {
+  const Owner& owner = array.job.spec->owner;
+  if (caller.is_operator || caller.owner.uid == owner.uid) return {};
+  return fail(ErrorCode::kPermissionDenied,
+              fmt::format("job {} belongs to {}", array.job.id.value, owner.user));
+}
+
+Result<> ControllerState::cancel_tasks(const Caller& caller, LiveArray& array, const IndexSet* some,
+                                       const std::string& reason, Time now) {
+  if (auto mine = check_owner(caller, array); !mine) return mine;
+  const IndexSet waiting = meant(array.tasks.waiting, some);
+  const IndexSet held = meant(array.tasks.held, some);
+  const IndexSet gone = waiting.plus(held);
+  const std::vector<JobId> live = live_of(array, some);
+  if (gone.empty() && live.empty()) return none_left(array, "these tasks have ended");
+  if (!gone.empty()) {
+    const Cause cause = by_person("cancelled", CauseCode::kCancel, caller, reason);
+    event(now, "cancel", array.job.id, caller.owner.user, reason);
+    withdraw(array, waiting, now);
+    array.tasks.waiting = array.tasks.waiting.minus(waiting);
+    array.tasks.held = array.tasks.held.minus(held);
+    array.tasks.cancelled += gone.size();
+    if (!speaks(array)) array.job.cause = cause;
+    for (const std::uint32_t index : gone.lowest(kMostTold))
+      effects_.changed.push_back(number(array, index));
+    const EndedTasks ended{gone, JobState::kCancelled, now, cause};
+    effects_.writes.emplace_back(
+        EndedTasksRow{array.job.id, static_cast<std::uint32_t>(array.tasks.ended.size()), ended});
+    array.tasks.ended.push_back(ended);
+    pass_due_ = true;
+  }
+  for (const JobId id : live) static_cast<void>(cancel_one(caller, id, reason, now));
+  refresh(array, now);
+  return {};
+}
+
+Result<> ControllerState::hold_tasks(const Caller& caller, LiveArray& array, const IndexSet* some,
+                                     const std::string& reason, Time now) {
+  if (auto mine = check_owner(caller, array); !mine) return mine;
+  const IndexSet waiting = meant(array.tasks.waiting, some);
+  bool any = !waiting.empty() || !meant(array.tasks.held, some).empty();
+  for (const JobId id : live_of(array, some)) {
+    const JobState state = jobs_.at(id).job.state;
+    if (state != JobState::kPending && state != JobState::kHeld) continue;
+    any = true;
+    if (auto held = hold_one(caller, id, reason, now); !held) return held;
+  }
+  if (!any) return none_left(array, "none of these tasks waits; cancel ends those that run");
+  if (waiting.empty()) return {};
+  event(now, "hold", array.job.id, caller.owner.user, reason);
+  if (!speaks(array)) array.job.cause = by_person("held", CauseCode::kHold, caller, reason);
+  withdraw(array, waiting, now);
+  array.tasks.held = array.tasks.held.plus(waiting);
+  array.tasks.waiting = array.tasks.waiting.minus(waiting);
+  refresh(array, now);
+  return {};
+}
+
+Result<> ControllerState::release_tasks(const Caller& caller, LiveArray& array,
+                                        const IndexSet* some, Time now) {
+  if (auto mine = check_owner(caller, array); !mine) return mine;
+  const Cause& by = array.job.cause;
+  if (by.code == CauseCode::kHold && by.actor_name != array.job.spec->owner.user &&
+      !caller.is_operator) {
+    return fail(
+        ErrorCode::kPermissionDenied,
+        fmt::format("array {} is {}; an operator must release it", array.job.id.value, by.text));
+  }
+  for (const JobId id : live_of(array, some))
+    if (auto released = release_one(caller, id, now); !released) return released;
+  const IndexSet held = meant(array.tasks.held, some);
+  if (held.empty()) return {};  // a repeated call finds what it has done
+  event(now, "release", array.job.id, caller.owner.user, "");
+  array.tasks.waiting = array.tasks.waiting.plus(held);
+  array.tasks.held = array.tasks.held.minus(held);
+  if (array.tasks.held.empty() && !speaks(array)) array.job.cause = {};
+  refresh(array, now);
+  return {};
+}
+
+Result<> ControllerState::requeue_tasks(const Caller& caller, LiveArray& array,
+                                        const IndexSet* some, const std::string& reason, Time now) {
+  if (auto mine = check_owner(caller, array); !mine) return mine;
+  const std::vector<JobId> live = live_of(array, some);
+  if (live.empty()) return none_left(array, "none of these tasks has a run that could be ended");
+  for (const JobId id : live)
+    if (auto done = requeue_one(caller, id, reason, now); !done) return done;
+  return {};
+}
+
+void ControllerState::task_ended(const LiveJob& task, Time now) {
+  LiveArray* array = array_of(task.job.id);
+  if (array == nullptr || array->live.erase(task.job.id) == 0) return;
+  const JobState state = task.job.state;
+  if (state == JobState::kCompleted) {
+    ++array->tasks.completed;
+  } else {
+    ++(state == JobState::kCancelled ? array->tasks.cancelled : array->tasks.failed);
+    // The first end that was none of success speaks for the array; a failure before a cancel.
+    const bool is_first = !speaks(*array);
+    if (is_first || (state != JobState::kCancelled && array->tasks.failed == 1))
+      array->job.cause = task.job.cause;
+  }
+  refresh(*array, now);
+}
+
+void ControllerState::refresh(LiveArray& array, Time now) {
+  const JobId id = array.job.id;
+  ArrayTasks& tasks = array.tasks;
+  tasks.active = static_cast<std::uint32_t>(array.live.size());
+  JobState state = JobState::kPending;
+  if (!array.live.empty()) {
+    state = JobState::kRunning;
+  } else if (tasks.waiting.empty()) {
+    state = JobState::kHeld;
+  }
+  if (array.live.empty() && tasks.waiting.empty() && tasks.held.empty()) {
+    state = tasks.failed > 0      ? JobState::kFailed
+            : tasks.cancelled > 0 ? JobState::kCancelled
+                                  : JobState::kCompleted;
+    array.job.ended_at = now;
+    array.job.wait = {};
+    if (state == JobState::kCompleted)
+      array.job.cause = {.actor = Actor::kApplication, .code = CauseCode::kExit};
+  } else if (tasks.waiting.empty()) {
+    array.job.wait = {};
+    if (!tasks.held.empty()) array.job.wait.code = WaitCode::kHeld;
+  } else if (array.job.wait.code == WaitCode::kHeld || array.job.wait.code == WaitCode::kNone) {
+    array.job.wait.code = WaitCode::kNotConsidered;
+  }
+  if (tasks.waiting.size() > array.window.size()) {
+    short_arrays_.insert(id);
+    pass_due_ = true;
+  }
+  if (array.job.state != state) {
+    array.job.state = state;
+    effects_.changed.push_back(id);
+  }
+  array.view = nullptr;
+  snapshot_ = nullptr;
+  touched_arrays_.insert(id);
+}
+
+void ControllerState::show_array_reasons(std::size_t& pending) {
+  for (auto& [id, array] : arrays_) {
+    pending += array.window.size();
+    if (array.window.empty()) continue;
+    const sched::Wait wait = core_->core().wait(number(array, *array.window.begin()));
+    if (wait.reason == sched::Reason::kNone) continue;  // no pass has looked at it
+    if (array.wait == wait && array.job.wait.code != WaitCode::kNotConsidered) continue;
+    array.wait = wait;
+    array.job.wait = layout_->reason(wait, array.job.spec->component().nodes);
+    array.view = nullptr;
+    snapshot_ = nullptr;
+  }
+}
+
+void ControllerState::write_arrays() {
+  for (const JobId id : std::exchange(touched_arrays_, {})) {
+    const auto it = arrays_.find(id);
+    ARTEL_ASSERT(it != arrays_.end());
+    LiveArray& array = it->second;
+    Job job = array.job;
+    job.tasks = std::make_shared<const ArrayTasks>(array.tasks);
+    if (is_final(job.state)) {
+      arrays_.erase(it);
+      recent_.emplace_back(job.ended_at.value_or(Time{}), std::make_shared<const Job>(job));
+      effects_.writes.emplace_back(JobRow{std::move(job), false});
+      continue;
+    }
+    effects_.writes.emplace_back(JobRow{std::move(job), std::exchange(array.is_new, false)});
+  }
+}
+
+std::optional<std::string> ControllerState::check_arrays() const {
+  for (const auto& [id, array] : arrays_) {
+    const ArrayTasks& tasks = array.tasks;
+    const std::uint64_t found = std::uint64_t{tasks.waiting.size()} + tasks.held.size() +
+                                array.live.size() + tasks.completed + tasks.cancelled +
+                                tasks.failed;
+    const std::uint32_t size = array.job.spec->array->indexes.size();
+    if (found != size)
+      return fmt::format("array {} has {} tasks, but {} are somewhere", id.value, size, found);
+    if (is_final(array.job.state) && !touched_arrays_.contains(id))
+      return fmt::format("array {} is over and still here", id.value);
+    for (const std::uint32_t index : array.window) {
+      if (!tasks.waiting.contains(index))
+        return fmt::format("task {} of array {} is offered but does not wait", index, id.value);
+      if (core_->is_up_to_date() &&
+          core_->core().stage(number(array, index)) != sched::Stage::kPending)
+        return fmt::format("task {} of array {} is not pending in the core", index, id.value);
+    }
+    std::uint32_t holding = 0;
+    for (const JobId task : array.live) {
+      const auto job = jobs_.find(task);
+      if (job == jobs_.end())
+        return fmt::format("task {} of array {} is nowhere", task.value, id.value);
+      if (is_placed(job->second.job.state) || claims_.contains(task)) ++holding;
+    }
+    if (const auto& most = array.job.spec->array->throttle; most && holding > *most)
+      return fmt::format("J2: {} tasks of array {} hold something, {} may", holding, id.value,
+                         *most);
+  }
+  return std::nullopt;
+}
+
+}  // namespace artel::ctld
