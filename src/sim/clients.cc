@@ -96,11 +96,11 @@ void Clients::requeue(std::size_t index) {
 }
 
 void Clients::release_held() {
-  std::vector<JobId> held;
+  std::vector<ctld::JobTarget> held;
   for (const auto& [id, job] : controller_.store().jobs()) {
     if (job.cause.code != CauseCode::kRetriesSpent) continue;
     take_back(kHeld, id, {});
-    held.push_back(id);
+    held.emplace_back(id);
   }
   if (held.empty()) return;
   controller_.step([&](ctld::Controller& core, Time now) {
