@@ -294,6 +294,7 @@ Result<ControllerState::Admitted> ControllerState::admit_all(const Caller& calle
 Result<> ControllerState::enter_all(Admitted& admitted, Time now) {
   std::set<std::string> tokens;
   JobId id = last_job_;
+  std::vector<JobId> told;  // the core knows them
   for (std::size_t i = 0; i < admitted.size(); ++i) {
     const auto& [known, spec] = admitted[i];
     if (known || (!spec.client_token.empty() && !tokens.insert(spec.client_token).second)) continue;
@@ -302,9 +303,11 @@ Result<> ControllerState::enter_all(Admitted& admitted, Time now) {
     const auto entered =
         spec.array ? core_->check(facts_of(id, spec)) : core_->submit(now, facts_of(id, spec));
     id.value += numbers_of(spec) - 1;
-    if (entered) continue;
-    for (JobId other = id; --other.value > last_job_.value;)
-      core_->end(now, other, sched::Ended::kOtherwise);
+    if (entered) {
+      if (!spec.array) told.push_back(id);
+      continue;
+    }
+    for (const JobId other : told) core_->end(now, other, sched::Ended::kOtherwise);
     Error error = entered.error();
     // What no node has is said by nodes; the rest by limits.
     const bool of_size =
@@ -338,6 +341,11 @@ Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const
   const QueueConfig* queue = config_.teams.find_queue(spec.queue);
   if (auto ok = resolve_class(config_.teams, queue, spec); !ok) return fail(ok);
   if (auto ok = apply_max_time(queue, spec); !ok) return fail(ok);
+  if (auto ok = check_names(spec); !ok) return fail(ok);
+  return spec;
+}
+
+Result<> ControllerState::check_names(const JobSpec& spec) const {
   for (const auto& [option, names] :
        {std::pair("nodelist", &spec.nodes_wanted), std::pair("exclude", &spec.nodes_avoided)}) {
     for (const std::string& name : *names) {
@@ -347,7 +355,7 @@ Result<JobSpec> ControllerState::admit(const Caller& caller, JobSpec spec) const
       }
     }
   }
-  return spec;
+  return {};
 }
 
 // The team and the queue of the job: the named ones, else the only ones that there can be.
@@ -463,6 +471,10 @@ Result<JobSpec> ControllerState::admit_change(const Caller& caller, const LiveJo
   if (auto ok = check_form(spec); !ok) return fail(ok);
   if (auto ok = check_sizes(spec); !ok) return fail(ok);
   if (!change.is_of_request()) return spec;
+  // What it has named before may have left the configuration since.
+  if (change.nodes_wanted || change.nodes_avoided) {
+    if (auto ok = check_names(spec); !ok) return fail(ok);
+  }
   if (auto ok = apply_max_time(config_.teams.find_queue(spec.queue), spec); !ok) return fail(ok);
   if (auto ok = check_fit(spec); !ok) return fail(ok);
   if (auto ok = core_->check(facts_of(live.job.id, spec)); !ok) return fail(ok);

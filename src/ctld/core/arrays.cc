@@ -1,9 +1,9 @@
 // Arrays: tasks that are no jobs yet.
 //
 // An array is one record with the set of its waiting tasks. The scheduling core knows the window:
-// the first of them, as many as a pass may start at once. It is filled before each pass, so passes
-// that start tasks follow one another until no more can start, and the array's size costs nothing.
-// Tasks that wait are alike, so what is said of the first holds for all.
+// the first of them, as many as could run on the empty cluster. It is filled before each pass, so
+// the array's size costs nothing, and later jobs do not overtake it. Tasks that wait are alike, so
+// what is said of the first holds for all.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,23 @@
 namespace artel::ctld {
 namespace {
 
-/// Passes follow one another in milliseconds; each starts so many tasks of an array at most.
-constexpr std::uint32_t kWindow = 256;
+/// So many tasks of all arrays together are known to the core, about. Where that is less than could
+/// run, passes that start some follow one another in milliseconds.
+constexpr std::size_t kMostKnown = 20'000;
+/// However many arrays there are.
+constexpr std::size_t kLeastWindow = 16;
 
 /// Who waits for one of many tasks is told; who waits for one of more hears it at the next look.
 constexpr std::uint32_t kMostTold = 1000;
 
-std::uint32_t window_of(const ArraySpec& spec) {
-  return std::min(kWindow, spec.throttle.value_or(kWindow));
+/// How many shares of the node's resources there are.
+std::uint64_t shares_of(const NodeResources& node, const NodeRequest& asked) {
+  if (asked.whole_node) return 1;
+  std::uint64_t shares = node.cpus / std::max<std::uint64_t>(asked.cpus, 1);
+  if (asked.gpus.value > 0)
+    shares = std::min(shares, node.gpus * GpuMilli::kPerDevice / asked.gpus.value);
+  if (asked.memory.value > 0) shares = std::min(shares, node.memory.value / asked.memory.value);
+  return shares;
 }
 
 JobId number(const LiveArray& array, std::uint32_t index) {
@@ -74,6 +83,7 @@ void ControllerState::add_array(JobId id, JobSpec spec, Time now) {
   array.job.wait.code = spec.held ? WaitCode::kHeld : WaitCode::kNotConsidered;
   array.job.wait.nodes_wanted = spec.component().nodes;
   array.job.submitted_at = now;
+  array.room = room_for(spec);
   (spec.held ? array.tasks.held : array.tasks.waiting) = spec.array->indexes;
   array.job.spec = std::make_shared<const JobSpec>(std::move(spec));
   refresh(arrays_.emplace(id, std::move(array)).first->second, now);
@@ -84,6 +94,7 @@ void ControllerState::restore_array(Job job) {
   array.tasks = *job.tasks;
   array.job = std::move(job);
   array.job.tasks = nullptr;
+  array.room = room_for(*array.job.spec);
   array.tasks.active = 0;
   array.job.wait.code = array.tasks.waiting.empty() ? WaitCode::kHeld : WaitCode::kNotConsidered;
   const JobId id = array.job.id;
@@ -132,6 +143,20 @@ LiveJob& ControllerState::job_for(JobId id, Time now) {
   return live;
 }
 
+/// How many tasks the empty cluster has room for, at least.
+std::size_t ControllerState::room_for(const JobSpec& task) const {
+  std::uint64_t shares = 0;
+  for (const NodeConfig& node : config_.nodes)
+    shares += shares_of(node.resources, task.component().per_node);
+  return shares / std::max<std::uint64_t>(task.component().nodes, 1) + 1;
+}
+
+std::size_t ControllerState::window_of(const LiveArray& array) const {
+  const std::size_t part = std::max(kMostKnown / arrays_.size(), kLeastWindow);
+  const std::size_t most = std::min(array.room, part);
+  return std::min<std::size_t>(most, array.job.spec->array->throttle.value_or(most));
+}
+
 void ControllerState::fill_windows(Time now) {
   for (const JobId id : std::exchange(short_arrays_, {}))
     if (const auto array = arrays_.find(id); array != arrays_.end())
@@ -139,12 +164,17 @@ void ControllerState::fill_windows(Time now) {
 }
 
 void ControllerState::fill_window(LiveArray& array, Time now) {
-  const std::uint32_t most = window_of(*array.job.spec->array);
-  if (array.window.size() >= most || array.window.size() == array.tasks.waiting.size()) return;
+  const std::vector<std::uint32_t> next = array.tasks.waiting.lowest(window_of(array));
+  // After a release there are lower ones than those that are known (J3).
+  std::erase_if(array.window, [&](std::uint32_t index) {
+    if (!next.empty() && index <= next.back()) return false;
+    core_->end(now, number(array, index), sched::Ended::kOtherwise);
+    return true;
+  });
+  if (array.window.size() == next.size()) return;
   // The core forgets an array of which it knows no task.
   core_->set_array(now, {sched::ArrayId{array.job.id.value}, array.job.spec->array->throttle});
-  for (const std::uint32_t index : array.tasks.waiting.lowest(most + array.window.size())) {
-    if (array.window.size() >= most) return;
+  for (const std::uint32_t index : next) {
     if (array.window.contains(index)) continue;
     const auto entered = core_->submit(now, task_facts(array, number(array, index)));
     if (entered) {
@@ -161,11 +191,29 @@ void ControllerState::fill_window(LiveArray& array, Time now) {
   }
 }
 
+/// Tasks that were jobs whose rows cannot be read count as failed: nobody knows better, and the
+/// array ends without them.
+void ControllerState::count_unreadable(LiveArray& array, Time now) {
+  ArrayTasks& tasks = array.tasks;
+  const std::size_t known = std::size_t{tasks.waiting.size()} + tasks.held.size() +
+                            array.live.size() + tasks.completed + tasks.cancelled + tasks.failed;
+  const std::size_t size = array.job.spec->array->indexes.size();
+  if (known >= size) return;
+  tasks.failed += static_cast<std::uint32_t>(size - known);
+  if (!speaks(array)) {
+    array.job.cause = {.actor = Actor::kSystem,
+                       .code = CauseCode::kUnknown,
+                       .text = fmt::format("{} of its tasks could not be read again; see 'artel "
+                                           "admin lost-and-found'",
+                                           size - known)};
+  }
+  refresh(array, now);
+}
+
 void ControllerState::restore_windows(Time now) {
   static_cast<void>(now);
   for (auto& [id, array] : arrays_) {
-    for (const std::uint32_t index :
-         array.tasks.waiting.lowest(window_of(*array.job.spec->array))) {
+    for (const std::uint32_t index : array.tasks.waiting.lowest(window_of(array))) {
       core_->restore(core_begin_, {.job = task_facts(array, number(array, index))});
       array.window.insert(index);
     }

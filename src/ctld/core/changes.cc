@@ -66,6 +66,8 @@ Result<> ControllerState::update_one(const Caller& caller, JobId id, const JobCh
   event(now, "update", id, caller.owner.user, describe(change));
   if (change.is_of_request()) {
     core_->replace(now, remembered(live, now));
+    // Its claim is for what it asked before; a start must not find it.
+    if (claims_.erase(id) > 0) effects_.writes.emplace_back(ClaimRow{{id, 0, {}}});
     live.wait = {};
     if (live.job.state == JobState::kPending)
       live.job.wait = {.code = WaitCode::kNotConsidered,

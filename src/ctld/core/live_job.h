@@ -25,6 +25,7 @@ struct LiveJob {
 struct LiveArray {
   Job job;  // `tasks` is set only in copies
   ArrayTasks tasks;
+  std::size_t room{};               // how many tasks the empty cluster has room for
   std::set<std::uint32_t> window;   // indexes, of `tasks.waiting`
   std::set<JobId> live;             // tasks that are jobs and not final
   sched::Wait wait;                 // of the first in the window, as the core gave it last

@@ -95,6 +95,7 @@ void ControllerState::restore(StoredState stored, Time now) {
       set_timer(kept, patience);
     }
   }
+  for (auto& [id, array] : arrays_) count_unreadable(array, now);
   fill_core(stored.claims, now);
   peers_due_ = now + kDealDelay;
 }

@@ -89,6 +89,7 @@ class ControllerState {
  private:
   // admission.cc
   Result<JobSpec> admit(const Caller& caller, JobSpec spec) const;
+  [[nodiscard]] Result<> check_names(const JobSpec& spec) const;
   [[nodiscard]] Result<> check_fit(const JobSpec& spec) const;
   /// The job as it would be. Errors as of submit().
   Result<JobSpec> admit_change(const Caller& caller, const LiveJob& live, const JobChange& change);
@@ -131,9 +132,12 @@ class ControllerState {
   /// The job with this number; a task that the core has decided about becomes one.
   LiveJob& job_for(JobId id, Time now);
   /// Tells the core of the next tasks of all arrays that have too few there.
+  [[nodiscard]] std::size_t room_for(const JobSpec& task) const;
+  [[nodiscard]] std::size_t window_of(const LiveArray& array) const;
   void fill_windows(Time now);
   void fill_window(LiveArray& array, Time now);
   void restore_windows(Time now);
+  void count_unreadable(LiveArray& array, Time now);
   /// The core forgets those of the tasks that it knows.
   void withdraw(LiveArray& array, const IndexSet& tasks, Time now);
   Result<> check_owner(const Caller& caller, const LiveArray& array) const;

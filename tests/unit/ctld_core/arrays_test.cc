@@ -261,4 +261,88 @@ TEST_CASE("tasks of an array wait in its place among other jobs") {
   CHECK(running(cluster).back() == 39);  // though the core heard of some after the other job
 }
 
+/// 80 nodes of 8 GPUs.
+ControllerConfig large_site() {
+  ControllerConfig out = Cluster::config();
+  out.nodes.clear();
+  for (int i = 1; i <= 80; ++i)
+    out.nodes.push_back(
+        {.name = fmt::format("n{}", i),
+         .address = fmt::format("n{}", i),
+         .resources = {.cpus = 64, .memory = Bytes{1ULL << 40U}, .gpu_type = "h100", .gpus = 8}});
+  return out;
+}
+
+void connect_all_of(Cluster& cluster, const ControllerConfig& site) {
+  std::uint64_t session = 1000;
+  for (const NodeConfig& node : site.nodes) {
+    (void)cluster.core().agent_connected(
+        SessionId{++session},
+        {.node = node.name,
+         .inventory = {.boot_id = "b", .resources = node.resources},
+         .attempts = {}},
+        cluster.now);
+  }
+}
+
+TEST_CASE("a later job does not overtake an array, however much room there is") {
+  const ControllerConfig site = large_site();
+  Cluster cluster({}, site);
+  (void)cluster.submit(array("0-639"));
+  cluster.now += std::chrono::seconds{5};
+  const JobId later = cluster.submit(spec(40));
+  connect_all_of(cluster, site);
+  settle(cluster);
+  CHECK(running(cluster).size() == 640);
+  CHECK(cluster.job(later)->state == JobState::kPending);
+}
+
+TEST_CASE("tasks that are released go before higher ones") {
+  Cluster cluster;
+  cluster.connect_all();
+  const JobId id = cluster.submit(array("0-999%2"));
+  REQUIRE(order(cluster, kAlice, "hold", some(id, "0-9")));
+  settle(cluster);
+  CHECK(running(cluster) == std::vector<std::uint32_t>{10, 11});
+  REQUIRE(order(cluster, kAlice, "release", some(id, "0-9")));
+  finish(cluster, JobId{id.value + 11});
+  settle(cluster);
+  CHECK(running(cluster) == std::vector<std::uint32_t>{0, 11});
+}
+
+TEST_CASE("of a call that is refused nothing stays, of its arrays neither") {
+  Cluster cluster;
+  cluster.connect_all();
+  const auto refused =
+      cluster.submit(kAlice, {array("0-999999"), spec(1), array("0-999999"), spec(5)});
+  REQUIRE_FALSE(refused);
+  CHECK(cluster.submit(spec(1)) == JobId{1});
+  settle(cluster);
+  CHECK(cluster.core().snapshot(cluster.now)->jobs.size() == 1);
+}
+
+TEST_CASE("an array ends without the tasks whose records are lost") {
+  JobSpec admitted = array("0-2");
+  admitted.owner = kAlice.owner;
+  ArrayTasks tasks;
+  tasks.completed = 2;
+  tasks.active = 1;
+  Job damaged;
+  damaged.id = JobId{1};
+  damaged.spec = std::make_shared<const JobSpec>(admitted);
+  damaged.state = JobState::kRunning;
+  damaged.submitted_at = kStart;
+  damaged.tasks = std::make_shared<const ArrayTasks>(tasks);
+  StoredState stored;
+  stored.last_job = JobId{4};
+  stored.jobs.push_back(damaged);
+  Cluster cluster(std::move(stored));
+  const Effects effects = cluster.tick();
+  const auto* row = std::get_if<JobRow>(&effects.writes.at(0));
+  REQUIRE(row != nullptr);
+  CHECK(row->job.state == JobState::kFailed);
+  CHECK(row->job.tasks->failed == 1);
+  CHECK(row->job.cause.text.find("could not be read") != std::string::npos);
+}
+
 }  // namespace artel::ctld::test

@@ -207,6 +207,23 @@ TEST_CASE("a restart in the grace keeps the claim on what is being freed") {
   CHECK_FALSE(after.core().check());
 }
 
+TEST_CASE("with a change of what a job asks for its claim is gone, for a start as well") {
+  Cluster cluster({}, tree());
+  cluster.connect_all();
+  cluster.run(of("guests", 4));
+  const JobId owner = cluster.submit(of("search", 2));
+  (void)cluster.tick();
+  cluster.core().update(RequestId{9}, {.owner = cluster.job(owner)->spec->owner}, {owner},
+                        {.nodes = 1}, cluster.now);
+  const Effects effects = cluster.core().take_effects();
+  const bool is_gone = std::ranges::any_of(effects.writes, [&](const StoreWrite& write) {
+    const auto* claim = std::get_if<ClaimRow>(&write);
+    return claim != nullptr && claim->claim.job == owner && claim->claim.shares.empty();
+  });
+  CHECK(is_gone);
+  CHECK_FALSE(cluster.core().check());
+}
+
 TEST_CASE("a claim ends when a node of it does not come back after a restart") {
   Cluster before({}, tree());
   before.connect_all();
