@@ -183,8 +183,8 @@ ServerParts server_parts(OpenStore& opened, const config::SiteConfig& site) {
       now);
   if (const Duration ahead = out.controller->begin() - now; ahead > Duration::zero()) {
     spdlog::warn(
-        "the clock is {} behind what the store has seen; times go on from there until the "
-        "next start",
+        "the clock is {} behind what the store has seen; times go on from there, at half "
+        "speed until the clock has caught up",
         format_duration(ahead));
   }
   out.store = store;

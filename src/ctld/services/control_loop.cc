@@ -31,6 +31,11 @@ constexpr int kSnapshotPause = 4;
 /// More rows than this are committed by the other thread, while this one goes on.
 constexpr std::size_t kSmallBatch = 32;
 
+SlowedClock clock_from(Time begin) {
+  const auto wall = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  return {begin, std::max(begin - wall, Duration::zero())};
+}
+
 }  // namespace
 
 ControlLoop::ControlLoop(std::unique_ptr<Controller> controller, Store& store, Outlets outlets,
@@ -41,16 +46,16 @@ ControlLoop::ControlLoop(std::unique_ptr<Controller> controller, Store& store, O
       committer_(store, {.durable = [this](std::uint64_t sequence) { durable(sequence); },
                          .failed = [this](const Error& error) { give_up(error); },
                          .idle = outlets_.idle}),
-      begin_(controller_->begin()),
+      clock_(clock_from(controller_->begin())),
       steady_start_(Steady::now()) {}
 
 ControlLoop::~ControlLoop() { stop(); }
 
 Time ControlLoop::now() const {
-  return begin_ + std::chrono::duration_cast<Duration>(Steady::now() - steady_start_);
+  return clock_.after(std::chrono::duration_cast<Duration>(Steady::now() - steady_start_));
 }
 
-Steady::time_point ControlLoop::at(Time time) const { return steady_start_ + (time - begin_); }
+Steady::time_point ControlLoop::at(Time time) const { return steady_start_ + clock_.until(time); }
 
 void ControlLoop::start() {
   committer_.start();

@@ -37,6 +37,7 @@
 #include "ctld/core/effects.h"
 #include "ctld/core/store.h"
 #include "ctld/services/committer.h"
+#include "ctld/services/slowed_clock.h"
 
 namespace artel::ctld {
 
@@ -132,7 +133,7 @@ class ControlLoop {
   const Outlets outlets_;
   const Options options_;
   Committer committer_;
-  const Time begin_;
+  const SlowedClock clock_;
   const std::chrono::steady_clock::time_point steady_start_;
 
   // Shared by all threads, under mutex_.

@@ -19,7 +19,7 @@ namespace {
 
 /// How far numbers jump where nobody knows how many were given out since the copy.
 constexpr std::int64_t kUnknownStarts = 100'000;
-constexpr std::int64_t kUnknownJobs = 1'000'000;
+constexpr std::int64_t kUnknownJobs = 100'000'000;  // arrays take millions
 
 struct Counters {
   std::string identity;  // of the store and its copies; empty: from before it had one
