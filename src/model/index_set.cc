@@ -1,12 +1,7 @@
 #include "model/index_set.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <limits>
-#include <system_error>
-#include <utility>
 
 namespace artel {
 namespace {
@@ -35,110 +30,11 @@ class Cursor {
   std::uint32_t step_ = 0;
 };
 
-std::unexpected<Error> refuse(std::string_view part, std::size_t at, std::string_view what) {
-  constexpr std::size_t kShown = 40;
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("'{}{}' at character {}: {}", part.substr(0, kShown),
-                          part.size() > kShown ? "..." : "", at + 1, what));
-}
-
-/// The whole text as a number, or nullopt.
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// "7", "5-9" or "5-9:2", which stands at character `at`.
-Result<Run> parse_run(std::string_view part, std::size_t at) {
-  const std::size_t colon = part.find(':');
-  const std::string_view range = part.substr(0, colon);
-  const std::size_t dash = range.find('-');
-  const auto first = number(range.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : number(range.substr(dash + 1));
-  const auto step = colon == std::string_view::npos ? std::optional<std::uint64_t>(1)
-                                                    : number(part.substr(colon + 1));
-  const bool has_step = colon != std::string_view::npos;
-  if (!first || !last || !step || (has_step && dash == std::string_view::npos))
-    return refuse(part, at, "is no index; write 7, 5-9, or 5-9:2 for every second one");
-  if (*first > kMaxTaskIndex || *last > kMaxTaskIndex)
-    return refuse(part, at, fmt::format("the highest index is {}", kMaxTaskIndex));
-  if (*last < *first)
-    return refuse(part, at, fmt::format("counts down; write {}-{}", *last, *first));
-  if (*step == 0 || *step > kMaxTaskIndex)
-    return refuse(part, at, "the step behind the colon must be 1 or more");
-  Run run{static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last),
-          static_cast<std::uint32_t>(*step)};
-  run.last = run.first + (run.size() - 1) * run.step;
-  if (run.size() == 1) run.step = 1;
-  return run;
-}
-
-/// Runs that interleave, as one set. At most as many numbers as were counted before.
-Result<IndexSet> sorted(const std::vector<Run>& runs, std::uint64_t count) {
-  std::vector<std::uint32_t> all;
-  all.reserve(count);
-  for (const Run& run : runs)
-    for (std::uint32_t i = 0; i < run.size(); ++i) all.push_back(run.first + i * run.step);
-  std::ranges::sort(all);
-  if (const auto twice = std::ranges::adjacent_find(all); twice != all.end())
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("index {} is named twice; name each once", *twice));
-  IndexSet out;
-  for (const std::uint32_t index : all) out.push_back(index);
-  return out;
-}
-
 }  // namespace
 
 IndexSet IndexSet::of(std::uint32_t index) {
   IndexSet out;
   out.push_back(index);
-  return out;
-}
-
-Result<IndexSet> IndexSet::parse(std::string_view text, std::uint32_t most) {
-  if (text.size() > kMaxIndexText)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("the list has {} bytes, at most {} are possible; use ranges",
-                            text.size(), kMaxIndexText));
-  std::vector<Run> runs;
-  std::uint64_t count = 0;
-  bool ascends = true;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const auto run = parse_run(text.substr(at, end - at), at);
-    if (!run) return fail(run);
-    count += run->size();
-    ascends = ascends && (runs.empty() || runs.back().last < run->first);
-    runs.push_back(*run);
-    at = end + 1;
-  }
-  if (count > most)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} tasks, at most {} are possible in one array; cut it in several",
-                            count, most));
-  if (!ascends) return sorted(runs, count);
-  IndexSet out;
-  out.runs_ = std::move(runs);
-  out.size_ = static_cast<std::uint32_t>(count);
-  return out;
-}
-
-std::string IndexSet::text() const {
-  std::string out;
-  for (const Run& run : runs_) {
-    if (!out.empty()) out += ',';
-    if (run.size() == 1) {
-      out += std::to_string(run.first);
-    } else if (run.size() == 2 && run.step > 1) {
-      out += fmt::format("{},{}", run.first, run.last);
-    } else {
-      out += fmt::format("{}-{}", run.first, run.last);
-      if (run.step > 1) out += fmt::format(":{}", run.step);
-    }
-  }
   return out;
 }
 
@@ -168,6 +64,11 @@ std::vector<std::uint32_t> IndexSet::lowest(std::size_t count) const {
   for (Cursor next(runs_); out.size() < std::min<std::size_t>(count, size_); next.next())
     out.push_back(static_cast<std::uint32_t>(next.value()));
   return out;
+}
+
+bool IndexSet::contains(std::uint32_t index) const {
+  const auto run = std::ranges::lower_bound(runs_, index, {}, &Run::last);
+  return run != runs_.end() && index >= run->first && (index - run->first) % run->step == 0;
 }
 
 void IndexSet::erase(std::uint32_t index) {
@@ -214,47 +115,28 @@ void IndexSet::push_back(std::uint32_t index) {
   runs_.push_back({index, index, 1});
 }
 
-template <typename Keep>
-IndexSet IndexSet::merged(const IndexSet& other, Keep keep) const {
-  IndexSet out;
-  Cursor mine(runs_);
-  Cursor theirs(other.runs_);
-  constexpr auto kEnd = std::numeric_limits<std::uint64_t>::max();
-  for (;;) {
-    const std::uint64_t next = std::min(mine.value(), theirs.value());
-    if (next == kEnd) return out;
-    const bool in_mine = mine.value() == next;
-    const bool in_theirs = theirs.value() == next;
-    if (keep(in_mine, in_theirs)) out.push_back(static_cast<std::uint32_t>(next));
-    if (in_mine) mine.next();
-    if (in_theirs) theirs.next();
+void IndexSet::push_back(Run run) {
+  // Two numbers that lie far apart may go better with what is before or behind them.
+  if (run.size() == 1 || (run.size() == 2 && run.step > 1)) {
+    push_back(run.first);
+    if (run.size() == 2) push_back(run.last);
+    return;
   }
-}
-
-IndexSet IndexSet::plus(const IndexSet& other) const {
-  if (empty()) return other;
-  if (other.empty()) return *this;
-  return merged(other, [](bool mine, bool theirs) { return mine || theirs; });
-}
-
-IndexSet IndexSet::minus(const IndexSet& other) const {
-  if (empty() || other.empty()) return *this;
-  return merged(other, [](bool mine, bool theirs) { return mine && !theirs; });
-}
-
-IndexSet IndexSet::within(const IndexSet& other) const {
-  if (runs_ == other.runs_) return *this;
-  return merged(other, [](bool mine, bool theirs) { return mine && theirs; });
-}
-
-bool IndexSet::operator==(const IndexSet& other) const {
-  if (runs_ == other.runs_) return true;
-  if (size_ != other.size_) return false;
-  Cursor mine(runs_);
-  Cursor theirs(other.runs_);
-  for (std::uint32_t i = 0; i < size_; ++i, mine.next(), theirs.next())
-    if (mine.value() != theirs.value()) return false;
-  return true;
+  size_ += run.size();
+  if (!runs_.empty()) {
+    Run& before = runs_.back();
+    const bool is_next = run.first - before.last == run.step;
+    if (is_next && (before.size() == 1 || before.step == run.step)) {
+      before.step = run.step;
+      before.last = run.last;
+      return;
+    }
+    if (is_next && before.size() == 2 && before.step > 1) {
+      run.first = before.last;
+      before = {before.first, before.first, 1};
+    }
+  }
+  runs_.push_back(run);
 }
 
 }  // namespace artel

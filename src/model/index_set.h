@@ -15,10 +15,14 @@ namespace artel {
 inline constexpr std::uint32_t kMaxTaskIndex = 2'147'483'647;
 /// So many tasks an array may have at most, whatever the configuration says.
 inline constexpr std::uint32_t kMostArrayTasks = 4'000'000;
-/// The longest text of a list, in bytes.
-inline constexpr std::size_t kMaxIndexText = std::size_t{64} << 10U;
+/// So many ranges and single numbers a list may have to be read: far more than a set has that is
+/// ever written down.
+inline constexpr std::size_t kMaxIndexRuns = 1'000'000;
+/// So many numbers are sorted where ranges of a list lie among one another.
+inline constexpr std::uint32_t kMaxInterleaved = 2000;
 
-/// Ascending numbers, kept as runs of equal distance. Cost is by runs, where not said otherwise.
+/// Ascending numbers, kept as runs of equal distance. Cost is by runs, never by what they hold,
+/// where not said otherwise.
 class IndexSet {
  public:
   struct Run {
@@ -34,7 +38,8 @@ class IndexSet {
   static IndexSet of(std::uint32_t index);
 
   /// "7", "0-99", "1,3,5-9:2", in any order. Error: kInvalidArgument naming the place and the way
-  /// out where it is no list, names an index twice or has more than `most` of them.
+  /// out where it is no list, names an index twice, has more than `most` of them, or ranges that
+  /// lie among one another with more than kMaxInterleaved.
   static Result<IndexSet> parse(std::string_view text, std::uint32_t most);
   /// What parse() reads; ascending.
   [[nodiscard]] std::string text() const;
@@ -44,7 +49,7 @@ class IndexSet {
   /// Of one that is not empty.
   [[nodiscard]] std::uint32_t front() const { return runs_.front().first; }
   [[nodiscard]] std::uint32_t back() const { return runs_.back().last; }
-  [[nodiscard]] bool contains(std::uint32_t index) const { return rank(index).has_value(); }
+  [[nodiscard]] bool contains(std::uint32_t index) const;
   /// How many of the set are below this one of it; nullopt: it is none of it.
   [[nodiscard]] std::optional<std::uint32_t> rank(std::uint32_t index) const;
   /// The one that has `rank` below it; rank < size().
@@ -57,13 +62,17 @@ class IndexSet {
   void erase(std::uint32_t index);
   /// Above all that are there.
   void push_back(std::uint32_t index);
+  void push_back(Run run);
 
-  // Cost by elements.
-
-  [[nodiscard]] IndexSet plus(const IndexSet& other) const;
-  [[nodiscard]] IndexSet minus(const IndexSet& other) const;
+  /// nullopt: it would have more than `most` runs. Cost by the runs of both and of what comes out.
+  [[nodiscard]] std::optional<IndexSet> plus(const IndexSet& other, std::size_t most) const;
+  [[nodiscard]] std::optional<IndexSet> minus(const IndexSet& other, std::size_t most) const;
+  /// What is in both; it has no more runs than both together.
   [[nodiscard]] IndexSet within(const IndexSet& other) const;
+  /// The lowest that is not in `all`; nullopt: each is.
+  [[nodiscard]] std::optional<std::uint32_t> first_beyond(const IndexSet& all) const;
 
+  /// Cost by numbers.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const Run& run : runs_)
@@ -74,10 +83,6 @@ class IndexSet {
   bool operator==(const IndexSet& other) const;
 
  private:
-  /// `keep` is asked for each number of either: is it in the first, in the second?
-  template <typename Keep>
-  [[nodiscard]] IndexSet merged(const IndexSet& other, Keep keep) const;
-
   std::vector<Run> runs_;  // ascending, each ends before the next begins
   std::uint32_t size_ = 0;
 };

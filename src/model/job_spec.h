@@ -62,6 +62,9 @@ struct RetryBudgets {
   bool operator==(const RetryBudgets&) const = default;
 };
 
+/// So many ranges and single numbers the list of an array may have.
+inline constexpr std::size_t kMaxArrayRuns = 1000;
+
 /// Tasks that differ by their index only. Their job numbers follow the array's own, in the order of
 /// indexes.
 struct ArraySpec {

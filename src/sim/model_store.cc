@@ -66,7 +66,11 @@ Result<> ModelStore::commit(const std::vector<ctld::StoreWrite>& rows) {
                         [&](const ctld::AttemptRow& r) { attempts_[r.attempt.key] = r.attempt; },
                         [&](const ctld::NodeRow& r) { nodes_[r.name] = r; },
                         [&](const ctld::EventRow& r) { latest_ = std::max(latest_, r.at); },
-                        [&](const ctld::EndedTasksRow& r) { ended_[r.array].push_back(r.ended); },
+                        [&](const ctld::EndedTasksRow& r) {
+                          auto& ended = ended_[r.array];
+                          ended.resize(std::max<std::size_t>(ended.size(), r.number + 1));
+                          ended[r.number] = r.ended;
+                        },
                         [&](const ctld::PastRow& r) { past_[{r.of, r.name}] = r; },
                         [&](const ctld::ClaimRow& r) {
                           claims_.erase(r.claim.job);

@@ -89,6 +89,11 @@ Result<> check_array(const JobSpec& spec) {
   };
   if (!spec.array) return {};
   if (spec.array->indexes.empty()) return invalid("array: it has no task");
+  if (const std::size_t runs = spec.array->indexes.runs().size(); runs > kMaxArrayRuns)
+    return invalid(
+        fmt::format("array: {} ranges and single indexes, at most {} are possible; number the "
+                    "tasks in ranges, or cut the list in several arrays",
+                    runs, kMaxArrayRuns));
   if (spec.kind != JobKind::kBatch || spec.attached)
     return invalid("array: for batch jobs only; use artel submit");
   for (const std::string* pattern : {&spec.output, &spec.error}) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "ctld/core/ended_tasks.h"
 #include "ctld/core/state.h"
 
 namespace artel::ctld {
@@ -47,9 +48,23 @@ std::uint32_t index_of(const LiveArray& array, JobId task) {
 
 /// The tasks that are jobs, or those of them that are meant. A copy: orders change the set.
 std::vector<JobId> live_of(const LiveArray& array, const IndexSet* some) {
+  if (some == nullptr) return {array.live.begin(), array.live.end()};
   std::vector<JobId> out;
-  for (const JobId id : array.live)
-    if (some == nullptr || some->contains(index_of(array, id))) out.push_back(id);
+  constexpr std::uint32_t kFew = 16;
+  if (some->size() <= kFew) {
+    some->for_each([&](std::uint32_t index) {
+      if (const JobId id = number(array, index); array.live.contains(id)) out.push_back(id);
+    });
+    return out;
+  }
+  // Numbers and indexes ascend together.
+  auto run = array.job.spec->array->indexes.runs().begin();
+  std::uint64_t begin = array.job.id.value + 1;
+  for (const JobId id : array.live) {
+    while (id.value - begin >= run->size()) begin += run++->size();
+    const std::uint64_t index = run->first + (id.value - begin) * run->step;
+    if (some->contains(static_cast<std::uint32_t>(index))) out.push_back(id);
+  }
   return out;
 }
 
@@ -66,6 +81,41 @@ bool speaks(const LiveArray& array) {
 
 IndexSet meant(const IndexSet& set, const IndexSet* some) {
   return some == nullptr ? set : set.within(*some);
+}
+
+/// What is left without the tasks that are meant; nullopt: too many runs.
+std::optional<IndexSet> left_of(const IndexSet& set, const IndexSet* some) {
+  return some == nullptr ? IndexSet{} : set.minus(*some, kMaxTaskRuns);
+}
+
+/// Together with others; of all tasks, that orders about some have left alone.
+std::optional<IndexSet> with(const IndexSet& set, const IndexSet& more, const IndexSet* some) {
+  return set.plus(more, some == nullptr ? kMaxIndexRuns / 2 : kMaxTaskRuns);
+}
+
+std::unexpected<Error> in_pieces(const LiveArray& array) {
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("array {}: its tasks would be left in more than {} ranges; name ranges "
+                          "of neighbours instead of every few tasks, or the whole array",
+                          array.job.id.value, kMaxTaskRuns));
+}
+
+/// What waits and is held once a cancel is done. Both together are few runs as well, so that the
+/// whole array can be held and released.
+struct Left {
+  IndexSet waiting;
+  IndexSet held;
+};
+
+std::optional<Left> left_by_cancel(const ArrayTasks& tasks, const IndexSet* some,
+                                   std::size_t more_runs) {
+  if (some == nullptr) return Left{};
+  auto waiting = left_of(tasks.waiting, some);
+  auto held = left_of(tasks.held, some);
+  if (!waiting || !held || !has_room(tasks.ended, more_runs)) return std::nullopt;
+  if (!waiting->empty() && !held->empty() && !waiting->plus(*held, kMaxTaskRuns))
+    return std::nullopt;
+  return Left{std::move(*waiting), std::move(*held)};
 }
 
 }  // namespace
@@ -221,6 +271,13 @@ void ControllerState::restore_windows(Time now) {
 }
 
 void ControllerState::withdraw(LiveArray& array, const IndexSet& tasks, Time now) {
+  if (tasks.size() < array.window.size()) {
+    tasks.for_each([&](std::uint32_t index) {
+      if (array.window.erase(index) > 0)
+        core_->end(now, number(array, index), sched::Ended::kOtherwise);
+    });
+    return;
+  }
   std::erase_if(array.window, [&](std::uint32_t index) {
     if (!tasks.contains(index)) return false;
     core_->end(now, number(array, index), sched::Ended::kOtherwise);
@@ -240,23 +297,27 @@ Result<> ControllerState::cancel_tasks(const Caller& caller, LiveArray& array, c
   if (auto mine = check_owner(caller, array); !mine) return mine;
   const IndexSet waiting = meant(array.tasks.waiting, some);
   const IndexSet held = meant(array.tasks.held, some);
-  const IndexSet gone = waiting.plus(held);
   const std::vector<JobId> live = live_of(array, some);
-  if (gone.empty() && live.empty()) return none_left(array, "these tasks have ended");
-  if (!gone.empty()) {
+  const bool any = !waiting.empty() || !held.empty();
+  if (!any && live.empty()) return none_left(array, "these tasks have ended");
+  if (any) {
+    auto left = left_by_cancel(array.tasks, some, waiting.runs().size() + held.runs().size());
+    if (!left) return in_pieces(array);
     const Cause cause = by_person("cancelled", CauseCode::kCancel, caller, reason);
     event(now, "cancel", array.job.id, caller.owner.user, reason);
     withdraw(array, waiting, now);
-    array.tasks.waiting = array.tasks.waiting.minus(waiting);
-    array.tasks.held = array.tasks.held.minus(held);
-    array.tasks.cancelled += gone.size();
+    array.tasks.waiting = std::move(left->waiting);
+    array.tasks.held = std::move(left->held);
+    array.tasks.cancelled += waiting.size() + held.size();
     if (!speaks(array)) array.job.cause = cause;
-    for (const std::uint32_t index : gone.lowest(kMostTold))
-      effects_.changed.push_back(number(array, index));
-    const EndedTasks ended{gone, JobState::kCancelled, now, cause};
-    effects_.writes.emplace_back(
-        EndedTasksRow{array.job.id, static_cast<std::uint32_t>(array.tasks.ended.size()), ended});
-    array.tasks.ended.push_back(ended);
+    for (const IndexSet* gone : {&waiting, &held}) {
+      if (gone->empty()) continue;
+      for (const std::uint32_t index : gone->lowest(kMostTold))
+        effects_.changed.push_back(number(array, index));
+      const std::size_t entry =
+          add_ended(array.tasks.ended, {*gone, JobState::kCancelled, now, cause});
+      array.new_ended = std::min(array.new_ended.value_or(entry), entry);
+    }
     pass_due_ = true;
   }
   for (const JobId id : live) static_cast<void>(cancel_one(caller, id, reason, now));
@@ -268,20 +329,23 @@ Result<> ControllerState::hold_tasks(const Caller& caller, LiveArray& array, con
                                      const std::string& reason, Time now) {
   if (auto mine = check_owner(caller, array); !mine) return mine;
   const IndexSet waiting = meant(array.tasks.waiting, some);
+  auto left = left_of(array.tasks.waiting, some);
+  auto held = with(array.tasks.held, waiting, some);
+  if (!left || !held) return in_pieces(array);
   bool any = !waiting.empty() || !meant(array.tasks.held, some).empty();
   for (const JobId id : live_of(array, some)) {
     const JobState state = jobs_.at(id).job.state;
     if (state != JobState::kPending && state != JobState::kHeld) continue;
     any = true;
-    if (auto held = hold_one(caller, id, reason, now); !held) return held;
+    if (auto done = hold_one(caller, id, reason, now); !done) return done;
   }
   if (!any) return none_left(array, "none of these tasks waits; cancel ends those that run");
   if (waiting.empty()) return {};
   event(now, "hold", array.job.id, caller.owner.user, reason);
   if (!speaks(array)) array.job.cause = by_person("held", CauseCode::kHold, caller, reason);
   withdraw(array, waiting, now);
-  array.tasks.held = array.tasks.held.plus(waiting);
-  array.tasks.waiting = array.tasks.waiting.minus(waiting);
+  array.tasks.held = std::move(*held);
+  array.tasks.waiting = std::move(*left);
   refresh(array, now);
   return {};
 }
@@ -296,13 +360,16 @@ Result<> ControllerState::release_tasks(const Caller& caller, LiveArray& array,
         ErrorCode::kPermissionDenied,
         fmt::format("array {} is {}; an operator must release it", array.job.id.value, by.text));
   }
+  const IndexSet held = meant(array.tasks.held, some);
+  auto left = left_of(array.tasks.held, some);
+  auto waiting = with(array.tasks.waiting, held, some);
+  if (!left || !waiting) return in_pieces(array);
   for (const JobId id : live_of(array, some))
     if (auto released = release_one(caller, id, now); !released) return released;
-  const IndexSet held = meant(array.tasks.held, some);
   if (held.empty()) return {};  // a repeated call finds what it has done
   event(now, "release", array.job.id, caller.owner.user, "");
-  array.tasks.waiting = array.tasks.waiting.plus(held);
-  array.tasks.held = array.tasks.held.minus(held);
+  array.tasks.waiting = std::move(*waiting);
+  array.tasks.held = std::move(*left);
   if (array.tasks.held.empty() && !speaks(array)) array.job.cause = {};
   refresh(array, now);
   return {};
@@ -392,6 +459,10 @@ void ControllerState::write_arrays() {
     LiveArray& array = it->second;
     Job job = array.job;
     job.tasks = std::make_shared<const ArrayTasks>(array.tasks);
+    if (const auto from = std::exchange(array.new_ended, {}))
+      for (std::size_t entry = *from; entry < array.tasks.ended.size(); ++entry)
+        effects_.writes.emplace_back(
+            EndedTasksRow{id, static_cast<std::uint32_t>(entry), array.tasks.ended[entry]});
     if (is_final(job.state)) {
       arrays_.erase(it);
       recent_.emplace_back(job.ended_at.value_or(Time{}), std::make_shared<const Job>(job));

@@ -37,7 +37,7 @@ void ControllerState::update_jobs(RequestId request, const Caller& caller,
                             id.value));
   };
   order_jobs(
-      request, jobs,
+      request, caller, jobs,
       [&](JobId id) -> Result<> {
         const auto known = jobs_.find(id);
         if (known != jobs_.end() && known->second.job.task) return refuse(id);

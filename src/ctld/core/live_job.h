@@ -25,12 +25,13 @@ struct LiveJob {
 struct LiveArray {
   Job job;  // `tasks` is set only in copies
   ArrayTasks tasks;
-  std::size_t room{};               // how many tasks the empty cluster has room for
-  std::set<std::uint32_t> window;   // indexes, of `tasks.waiting`
-  std::set<JobId> live;             // tasks that are jobs and not final
-  sched::Wait wait;                 // of the first in the window, as the core gave it last
-  bool is_new = false;              // its row has not been written
-  std::shared_ptr<const Job> view;  // copy for readers; null after a change
+  std::size_t room{};                    // how many tasks the empty cluster has room for
+  std::set<std::uint32_t> window;        // indexes, of `tasks.waiting`
+  std::set<JobId> live;                  // tasks that are jobs and not final
+  sched::Wait wait;                      // of the first in the window, as the core gave it last
+  bool is_new = false;                   // its row has not been written
+  std::optional<std::size_t> new_ended;  // entries of tasks.ended from here on are not written
+  std::shared_ptr<const Job> view;       // copy for readers; null after a change
 };
 
 }  // namespace artel::ctld

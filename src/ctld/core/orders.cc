@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
@@ -14,23 +15,37 @@ namespace artel::ctld {
 namespace {
 
 /// As much of a list as a message needs.
-std::string shortened(std::string text) {
-  constexpr std::size_t kMost = 60;
-  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
-  return text;
+std::string shortened(const IndexSet& set) {
+  constexpr std::size_t kMost = 8;
+  if (set.runs().size() <= kMost) return set.text();
+  IndexSet some;
+  for (std::size_t i = 0; i < kMost; ++i) some.push_back(set.runs()[i]);
+  return some.text() + ",...";
 }
 
 }  // namespace
 
-void ControllerState::order_jobs(RequestId request, const std::vector<JobTarget>& jobs,
-                                 const JobOrder& order, const TasksOrder& order_tasks) {
+void ControllerState::order_jobs(RequestId request, const Caller& caller,
+                                 const std::vector<JobTarget>& jobs, const JobOrder& order,
+                                 const TasksOrder& order_tasks) {
   JobOutcomes outcomes;
-  for (const JobTarget& target : jobs) outcomes.push_back(order_one(target, order, order_tasks));
+  outcomes.reserve(jobs.size());
+  std::map<JobId, std::size_t> done;  // a whole array costs by its tasks: once is enough
+  for (const JobTarget& target : jobs) {
+    if (!target.tasks) {
+      const auto [known, is_first] = done.emplace(target.job, outcomes.size());
+      if (!is_first) {
+        outcomes.push_back(outcomes[known->second]);
+        continue;
+      }
+    }
+    outcomes.push_back(order_one(caller, target, order, order_tasks));
+  }
   effects_.replies.push_back({request, std::move(outcomes)});
 }
 
-JobOutcome ControllerState::order_one(const JobTarget& target, const JobOrder& order,
-                                      const TasksOrder& order_tasks) {
+JobOutcome ControllerState::order_one(const Caller& caller, const JobTarget& target,
+                                      const JobOrder& order, const TasksOrder& order_tasks) {
   const JobId id = target.job;
   LiveArray* array = jobs_.contains(id) ? nullptr : array_of(id);
   if (!target.tasks) {
@@ -40,18 +55,20 @@ JobOutcome ControllerState::order_one(const JobTarget& target, const JobOrder& o
     const IndexSet one = IndexSet::of(array->job.spec->array->indexes.at(rank));
     return {id, order_tasks(*array, &one)};
   }
-  const std::string text = target.tasks->text();
+  const std::string text = shortened(*target.tasks);
   if (array == nullptr || array->job.id != id) {
     return {
         id,
         fail(ErrorCode::kNotFound, fmt::format("array {} does not exist or has ended", id.value)),
         text};
   }
+  // Whose array it is comes first: strangers learn nothing of its tasks.
+  if (auto mine = check_owner(caller, *array); !mine) return {id, mine, text};
   const IndexSet& all = array->job.spec->array->indexes;
-  if (const IndexSet strange = target.tasks->minus(all); !strange.empty()) {
+  if (const auto strange = target.tasks->first_beyond(all)) {
     return {id,
             fail(ErrorCode::kNotFound, fmt::format("array {} has no task {}; it has {}", id.value,
-                                                   strange.front(), shortened(all.text()))),
+                                                   *strange, shortened(all))),
             text};
   }
   return {id, order_tasks(*array, &*target.tasks), text};
@@ -61,7 +78,7 @@ void ControllerState::cancel(RequestId request, const Caller& caller,
                              const std::vector<JobTarget>& jobs, const std::string& reason,
                              Time now) {
   order_jobs(
-      request, jobs, [&](JobId id) { return cancel_one(caller, id, reason, now); },
+      request, caller, jobs, [&](JobId id) { return cancel_one(caller, id, reason, now); },
       [&](LiveArray& array, const IndexSet* some) {
         return cancel_tasks(caller, array, some, reason, now);
       });
@@ -97,7 +114,7 @@ void ControllerState::hold_jobs(RequestId request, const Caller& caller,
                                 const std::vector<JobTarget>& jobs, const std::string& reason,
                                 Time now) {
   order_jobs(
-      request, jobs, [&](JobId id) { return hold_one(caller, id, reason, now); },
+      request, caller, jobs, [&](JobId id) { return hold_one(caller, id, reason, now); },
       [&](LiveArray& array, const IndexSet* some) {
         return hold_tasks(caller, array, some, reason, now);
       });
@@ -106,7 +123,7 @@ void ControllerState::hold_jobs(RequestId request, const Caller& caller,
 void ControllerState::release_jobs(RequestId request, const Caller& caller,
                                    const std::vector<JobTarget>& jobs, Time now) {
   order_jobs(
-      request, jobs, [&](JobId id) { return release_one(caller, id, now); },
+      request, caller, jobs, [&](JobId id) { return release_one(caller, id, now); },
       [&](LiveArray& array, const IndexSet* some) {
         return release_tasks(caller, array, some, now);
       });
@@ -116,7 +133,7 @@ void ControllerState::requeue_jobs(RequestId request, const Caller& caller,
                                    const std::vector<JobTarget>& jobs, const std::string& reason,
                                    Time now) {
   order_jobs(
-      request, jobs, [&](JobId id) { return requeue_one(caller, id, reason, now); },
+      request, caller, jobs, [&](JobId id) { return requeue_one(caller, id, reason, now); },
       [&](LiveArray& array, const IndexSet* some) {
         return requeue_tasks(caller, array, some, reason, now);
       });

@@ -110,9 +110,9 @@ class ControllerState {
   using JobOrder = std::function<Result<>(JobId)>;
   /// About these tasks of the array, or all of them.
   using TasksOrder = std::function<Result<>(LiveArray&, const IndexSet* some)>;
-  void order_jobs(RequestId request, const std::vector<JobTarget>& jobs, const JobOrder& order,
-                  const TasksOrder& order_tasks);
-  JobOutcome order_one(const JobTarget& target, const JobOrder& order,
+  void order_jobs(RequestId request, const Caller& caller, const std::vector<JobTarget>& jobs,
+                  const JobOrder& order, const TasksOrder& order_tasks);
+  JobOutcome order_one(const Caller& caller, const JobTarget& target, const JobOrder& order,
                        const TasksOrder& order_tasks);
   void order_nodes(RequestId request, const std::vector<std::string>& nodes,
                    const std::function<Result<>(NodeEntry&)>& order);

@@ -30,8 +30,8 @@ struct JobRow {
   bool has_new_spec{};
 };
 
-/// Some tasks of an array have ended without having been jobs. Written once, numbered from 0 on;
-/// read as part of the array's job.
+/// Some tasks of an array have ended without having been jobs. Numbered from 0 on; the last one is
+/// written again when more tasks are put to it. Read as part of the array's job.
 struct EndedTasksRow {
   JobId array;
   std::uint32_t number{};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,17 +39,47 @@ Caller as_far_as(Verb verb, const Caller& caller) {
   return {caller.owner, caller.is_operator && may(verb, Role::kOperator)};
 }
 
+/// Lists of tasks may have so many ranges and single numbers in one call.
+constexpr std::size_t kMaxRunsPerCall = 100'000;
+/// So many lists may name several tasks of one array: each may go over all that run of it.
+constexpr int kMaxListsOfArray = 30;
+
+/// Counts what the lists of one call cost.
+class Lists {
+ public:
+  Result<> add(const JobTarget& target) {
+    runs_ += target.tasks->runs().size();
+    if (runs_ > kMaxRunsPerCall)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("tasks: more than {} ranges and single indexes in one call; name "
+                              "ranges, or use several calls",
+                              kMaxRunsPerCall));
+    if (target.tasks->size() > 1 && ++of_array_[target.job] > kMaxListsOfArray)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("tasks: more than {} lists for array {} in one call; name its tasks "
+                              "in one list",
+                              kMaxListsOfArray, target.job.value));
+    return {};
+  }
+
+ private:
+  std::size_t runs_ = 0;
+  std::map<JobId, int> of_array_;
+};
+
 /// What a command of `Request` is about.
 template <typename Request>
 Result<std::vector<JobTarget>> targets_of(std::string_view verb, const Request& request) {
   if (auto counted = check_jobs(verb, request.jobs_size() + request.tasks_size()); !counted)
     return fail(counted);
   std::vector<JobTarget> out;
+  Lists lists;
   for (const std::uint64_t job : request.jobs()) out.emplace_back(JobId{job});
   for (const v1::ArrayTasks& some : request.tasks()) {
     auto indexes = IndexSet::parse(some.indexes(), kMostArrayTasks);
     if (!indexes) return fail(indexes.error().code, "tasks: " + indexes.error().text);
     out.emplace_back(JobId{some.array()}, std::move(*indexes));
+    if (auto few = lists.add(out.back()); !few) return fail(few);
   }
   return out;
 }

@@ -18,7 +18,7 @@ constexpr std::string_view kWriteArray =
 constexpr std::string_view kReserve =
     "UPDATE counter SET value = max(value, ?) WHERE name = 'last_job'";
 constexpr std::string_view kWriteEnded =
-    "INSERT INTO array_ended (job, number, tasks, state, ended_ms, " ARTEL_CAUSE_COLUMNS
+    "INSERT OR REPLACE INTO array_ended (job, number, tasks, state, ended_ms, " ARTEL_CAUSE_COLUMNS
     ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kReadArray =
     "SELECT waiting, held, completed, cancelled, failed FROM array WHERE job = ?";
@@ -32,8 +32,8 @@ Result<IndexSet> read_set(const std::string& text, const IndexSet& all) {
   if (text.empty()) return IndexSet{};
   auto set = IndexSet::parse(text, kMostArrayTasks);
   if (!set) return set;
-  if (!set->minus(all).empty())
-    return fail(ErrorCode::kStorage, fmt::format("{} is no task of it", set->minus(all).front()));
+  if (const auto strange = set->first_beyond(all))
+    return fail(ErrorCode::kStorage, fmt::format("{} is no task of it", *strange));
   return set;
 }
 

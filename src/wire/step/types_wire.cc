@@ -432,6 +432,9 @@ Result<JobSpec> from_proto(const v1::JobSpec& in) {
     auto array = parse_array(in.array(), kMostArrayTasks);
     if (!array) return refused("array: " + array.error().text);
     spec.array = std::move(*array);
+  } else if (in.array_size() > 1) {
+    return refused(fmt::format("array_size: {} tasks without `array`, the list of their indexes",
+                               in.array_size()));
   }
   for (const auto& component : in.components())
     spec.components.push_back(component_from(component));

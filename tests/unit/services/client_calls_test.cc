@@ -1,4 +1,6 @@
 // Calls of clients through a real gRPC server and a real store.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -127,6 +129,33 @@ TEST_CASE("a call with no job or too many jobs is refused with the limit") {
   const auto reply = alice->cancel(request);
   CHECK(code_of(reply) == ErrorCode::kInvalidArgument);
   CHECK(reply.error().text.find("10000") != std::string::npos);
+}
+
+TEST_CASE("lists of tasks that would take long are refused with the limit") {
+  const ServerBed bed;
+  const auto alice = bed.client("alice");
+  v1::CancelRequest request;
+  const auto add = [&request](std::uint64_t array, const std::string& indexes) {
+    auto& some = *request.add_tasks();
+    some.set_array(array);
+    some.set_indexes(indexes);
+  };
+  for (std::uint32_t i = 0; i < 31; ++i) add(1, fmt::format("{}-{}", 10 * i, 10 * i + 2));
+  const auto lists = alice->cancel(request);
+  CHECK(code_of(lists) == ErrorCode::kInvalidArgument);
+  CHECK(lists.error().text.find("name its tasks in one list") != std::string::npos);
+
+  request.Clear();
+  std::string list = "0";
+  for (std::uint32_t i = 1; i < 5000; ++i) list += fmt::format(",{}", i * 10 + i % 2);
+  for (std::uint64_t array = 1; array <= 21; ++array) add(array, list);
+  const auto runs = alice->cancel(request);
+  CHECK(code_of(runs) == ErrorCode::kInvalidArgument);
+  CHECK(runs.error().text.find("more than 100000 ranges") != std::string::npos);
+
+  request.Clear();
+  add(1, "0-3999999:2,1-3999999:2");
+  CHECK(code_of(alice->cancel(request)) == ErrorCode::kInvalidArgument);
 }
 
 TEST_CASE("one bad job refuses the whole submission") {

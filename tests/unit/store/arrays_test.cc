@@ -51,8 +51,9 @@ class Site {
     auto effects = write();
     return std::get<Submitted>(effects.replies.at(0).body.value()).jobs.at(0);
   }
-  void cancel(const JobTarget& target) {
-    core_.cancel(RequestId{2}, kAlice, {target}, "", now_);
+  void cancel(const JobTarget& target) { cancel(std::vector{target}); }
+  void cancel(const std::vector<JobTarget>& targets) {
+    core_.cancel(RequestId{2}, kAlice, targets, "", now_);
     write();
   }
   void hold(const JobTarget& target) {
@@ -137,6 +138,35 @@ TEST_CASE("an array goes on after a restart where it was") {
   const Effects effects = site.core().take_effects();
   CHECK(std::get<Submitted>(effects.replies.at(0).body.value()).jobs.at(0) ==
         JobId{id.value + 1'000'001});
+}
+
+TEST_CASE("the most mixed array that may be is there after a restart") {
+  const Folder folder;
+  const auto store = open_new(folder.file());
+  JobId id;
+  {
+    Site before(*store, at(0));
+    std::string list = "0-899999";
+    for (std::uint32_t i = 1; i < kMaxArrayRuns; ++i)
+      list += "," + std::to_string(2'000'000'000 + i * i * 3);
+    id = before.submit(list);
+    // More pieces than the next order would be allowed to leave.
+    std::vector<JobTarget> single;
+    for (std::uint32_t i = 0; i < 20'000; ++i) single.emplace_back(id, IndexSet::of(i * 45 + 7));
+    before.cancel(single);
+    CHECK(before.array(id)->tasks->waiting.runs().size() > 7900);
+    CHECK(before.array(id)->tasks->waiting.text().size() > std::size_t{100'000});
+    before.pass();
+  }
+  Site site(*store, at(100));
+  const auto array = site.array(id);
+  REQUIRE(array != nullptr);
+  CHECK(array->tasks->cancelled > 6900);
+  CHECK(array->tasks->waiting.size() + array->tasks->active + array->tasks->cancelled ==
+        array->spec->array->indexes.size());
+  CHECK(site.find(JobId{id.value + 8})->state == JobState::kCancelled);
+  site.cancel({{id, IndexSet::parse("200000-899999", kMostArrayTasks).value()}});
+  CHECK(site.array(id)->tasks->waiting.size() < 201'000);
 }
 
 TEST_CASE("an array that has ended is shown with its tasks") {

@@ -144,6 +144,10 @@ TEST_CASE("shapes of a job that no version may send are refused by name") {
   CHECK(has(refusal(bad), "no component"));
 
   bad = good;
+  bad.clear_array();
+  CHECK(has(refusal(bad), "array_size: 6 tasks without `array`"));
+
+  bad = good;
   for (int i = 0; i < 64; ++i) bad.add_components();
   CHECK(has(refusal(bad), "components is 66, at most 64"));
 
