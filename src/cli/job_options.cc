@@ -8,6 +8,7 @@
 
 #include "base/hostlist.h"
 #include "base/text.h"
+#include "cli/when.h"
 #include "model/output_path.h"
 
 namespace artel::cli {
@@ -32,8 +33,13 @@ std::unexpected<Error> refuse(const Given& given, const Result<T>& failed) {
 /// Reads the options one by one into a spec.
 class SpecReader {
  public:
-  SpecReader(const GivenOptions& given, const EnvironmentLookup& environment, JobSpec& spec)
-      : given_(given), environment_(environment), spec_(spec), here_(spec.working_directory) {}
+  SpecReader(const GivenOptions& given, const EnvironmentLookup& environment, Time now,
+             JobSpec& spec)
+      : given_(given),
+        environment_(environment),
+        now_(now),
+        spec_(spec),
+        here_(spec.working_directory) {}
 
   Result<> read() {
     for (auto step :
@@ -172,9 +178,28 @@ class SpecReader {
       if (!grace) return refuse(*given, grace);
       spec_.grace = *grace;
     }
+    if (auto done = times(); !done) return done;
+    if (find("hold") != nullptr) spec_.held = true;
     if (find("preemptible") != nullptr) spec_.preemptible = true;
     if (find("no-requeue") != nullptr) spec_.requeue = false;
     return closeness();
+  }
+
+  Result<> times() {
+    for (const auto& [name, field] :
+         {std::pair("begin", &spec_.begin), std::pair("deadline", &spec_.deadline)}) {
+      const Given* given = find(name);
+      if (given == nullptr) continue;
+      const auto time = parse_future(given->values.front(), now_);
+      if (!time) return refuse(*given, time);
+      *field = *time;
+    }
+    const Given* given = find("max-wait");
+    if (given == nullptr) return {};
+    const auto wait = parse_duration(given->values.front());
+    if (!wait) return refuse(*given, wait);
+    spec_.max_wait = *wait;
+    return {};
   }
 
   Result<> closeness() {
@@ -281,6 +306,7 @@ class SpecReader {
 
   const GivenOptions& given_;
   const EnvironmentLookup& environment_;
+  const Time now_;
   JobSpec& spec_;
   const std::string here_;
 };
@@ -312,6 +338,13 @@ std::vector<Option> job_options(JobOptions kind) {
       {"--within", Kind::kValue, "LEVEL", "all nodes in one leaf or block (any)"},
   };
   if (kind == JobOptions::kSubmit) {
+    options.push_back({"-H,--hold", Kind::kFlag, "", "waits for artel release"});
+    options.push_back(
+        {"--begin", Kind::kValue, "TIME", "not before: 2026-12-01T08:00 (UTC), +2h (from now)"});
+    options.push_back({"--deadline", Kind::kValue, "TIME",
+                       "must have ended by then; needs a time limit. Forms as of --begin"});
+    options.push_back(
+        {"--max-wait", Kind::kValue, "TIME", "cancelled if it has not started by then: 12h"});
     options.push_back({"-a,--array", Kind::kValue, "LIST[%MOST]",
                        "a task for each index: 0-99, 1,3,5-9:2; 0-99%5: at most 5 at once"});
     options.push_back({"-o,--output", Kind::kValue, "FILE",
@@ -349,7 +382,8 @@ Result<JobSpec> job_spec(const GivenOptions& given, const JobDefaults& defaults,
   spec.output = defaults.output;
   spec.working_directory = defaults.working_directory;
   spec.components.emplace_back();
-  if (auto read = SpecReader(given, environment, spec).read(); !read) return fail(read);
+  if (auto read = SpecReader(given, environment, defaults.now, spec).read(); !read)
+    return fail(read);
   return spec;
 }
 

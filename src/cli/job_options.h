@@ -27,6 +27,7 @@ struct JobDefaults {
   std::string name;
   std::string output;
   std::string working_directory;
+  Time now{};  // for times that count from the present
 };
 
 /// A variable of the caller's environment, nullopt where it is not set.

@@ -110,6 +110,9 @@ void add_spec(const v1::JobView& job, Json& out) {
   out["launch"] =
       is_launch ? Json(launch_kind_name(static_cast<LaunchKind>(part.launch()))) : Json("other");
   out["time_limit_ms"] = or_null(spec.has_time_limit_ms(), spec.time_limit_ms());
+  out["begin_ms"] = or_null(spec.has_begin_ms(), spec.begin_ms());
+  out["deadline_ms"] = or_null(spec.has_deadline_ms(), spec.deadline_ms());
+  out["max_wait_ms"] = or_null(spec.has_max_wait_ms(), spec.max_wait_ms());
 }
 
 void add_program(const v1::JobSpec& spec, Json& out) {

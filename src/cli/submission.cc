@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -69,7 +70,8 @@ Result<Submission> finish_submission(JobSpec spec, std::vector<std::string> warn
 Result<JobDefaults> defaults_for(const std::string& program, const config::SiteConfig& site) {
   auto directory = present_directory();
   if (!directory) return fail(directory);
-  return JobDefaults{base_name(program), site.output, std::move(*directory)};
+  const Time now = std::chrono::floor<Duration>(std::chrono::system_clock::now());
+  return JobDefaults{base_name(program), site.output, std::move(*directory), now};
 }
 
 Result<JobSpec> program_spec(const Parsed& parsed, const config::SiteConfig& site) {

@@ -89,6 +89,26 @@ Result<Time> parse_when(std::string_view text, Time now) {
                           text));
 }
 
+Result<Time> parse_future(std::string_view text, Time now) {
+  std::optional<Time> time;
+  if (text.starts_with('+')) {
+    if (const auto from_now = parse_duration(text.substr(1))) time = now + *from_now;
+  } else {
+    time = calendar_form(text);
+  }
+  if (!time) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is not a time to come; write 2026-11-30T08:00, 2026-11-30 (both "
+                            "UTC), or how long from now: +2h, +1d12h",
+                            text));
+  }
+  if (*time < now) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} is over; it is {} (UTC)", format_time(*time), format_time(now)));
+  }
+  return *time;
+}
+
 Result<Period> parse_period(const Parsed& parsed, Time now, Time from) {
   Period period{from, now};
   for (const auto& [name, time] : {std::pair("from", &period.from), std::pair("to", &period.to)}) {

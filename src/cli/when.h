@@ -13,6 +13,10 @@ namespace artel::cli {
 /// Error: kInvalidArgument with the accepted forms.
 Result<Time> parse_when(std::string_view text, Time now);
 
+/// Of what is to come: "+2h" (from now), "2026-11-30T08:00", "2026-11-30". Error: kInvalidArgument
+/// with the accepted forms, also for a time that is over.
+Result<Time> parse_future(std::string_view text, Time now);
+
 struct Period {
   Time from;
   Time to;

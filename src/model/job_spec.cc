@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -40,6 +41,12 @@ std::optional<JobKind> parse_job_kind(std::string_view name) {
 }
 std::optional<LaunchKind> parse_launch_kind(std::string_view name) {
   return parse<LaunchKind>(kLaunches, name);
+}
+
+std::optional<Time> JobSpec::limit_end(Time start) const {
+  std::optional<Time> end = deadline;
+  if (time_limit) end = end ? std::min(*end, start + *time_limit) : start + *time_limit;
+  return end;
 }
 
 std::string array_text(const ArraySpec& array) {

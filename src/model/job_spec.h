@@ -100,6 +100,9 @@ struct JobSpec {
   std::string features;                    // expression of words of nodes; empty: any (N1)
   Closeness closeness = Closeness::kAny;
   std::optional<Duration> time_limit;  // nullopt: none
+  std::optional<Time> begin;           // not before (W3)
+  std::optional<Time> deadline;        // must have ended by then (W4); needs a time limit
+  std::optional<Duration> max_wait;    // cancelled if it has not started by then (T1)
   std::optional<Duration> grace;       // TERM to KILL; nullopt: the class's; set later
   RetryBudgets retries;
   std::string script;             // whole text; empty where `argv` is the program
@@ -114,6 +117,8 @@ struct JobSpec {
   bool operator==(const JobSpec&) const = default;
 
   [[nodiscard]] const ComponentSpec& component() const { return components.front(); }
+  /// When a run that begins at `start` has to end; nullopt: never.
+  [[nodiscard]] std::optional<Time> limit_end(Time start) const;
   /// Of an acknowledged job.
   [[nodiscard]] Duration time_to_end() const { return grace.value_or(Duration::zero()); }
 };

@@ -113,6 +113,8 @@ Result<> check_form(const JobSpec& spec) {
   };
   if (auto array = check_array(spec); !array) return array;
   if (spec.components.size() != 1) return invalid("a job has exactly one component");
+  if (spec.max_wait && *spec.max_wait <= Duration::zero())
+    return invalid("longest wait: it must be more than nothing");
   if (!spec.licences.empty()) return invalid("licences are not offered yet");
   const ComponentSpec& part = spec.component();
   if (part.nodes == 0) return invalid("nodes: 0 is too few, ask for 1 or more");

@@ -237,17 +237,17 @@ void ControllerState::part_started(LiveJob& live, NodePart& part, Time at, Time 
   if (live.attempt->started_at) return;
   live.attempt->started_at = believed(at, live.attempt->allocated_at, now, kept);
   event(now, "start", live.job.id, entry(part.share.node).node.config.name, "");
-  if (live.job.spec->time_limit) {
-    live.attempt->limit_end = *live.attempt->started_at + *live.job.spec->time_limit;
-  }
+  live.attempt->limit_end = live.job.spec->limit_end(*live.attempt->started_at);
   core_->begin_run(now, live.job.id, live.attempt->limit_end);
   set_timer(live, overdue_at(live));
   if (live.job.state == JobState::kPreparing) move_to(live, JobState::kRunning);
 }
 
-// The nodes keep the limit themselves; this is for one that does not.
+// The nodes keep the limit themselves; this is for one that does not. Of deadlines they know
+// nothing.
 std::optional<Time> ControllerState::overdue_at(const LiveJob& live) const {
   if (!live.attempt->limit_end) return std::nullopt;
+  if (live.attempt->limit_end == live.job.spec->deadline) return live.attempt->limit_end;
   return *live.attempt->limit_end + live.job.spec->time_to_end() + config_.prepare_timeout;
 }
 

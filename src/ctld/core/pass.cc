@@ -97,6 +97,10 @@ void ControllerState::timer_fired(LiveJob& live, Time now) {
                        true, now);
   }
   if (live.job.state == JobState::kRunning) {
+    if (attempt.limit_end && attempt.limit_end == live.job.spec->deadline) {
+      return end_attempt(live, Cause{.actor = Actor::kLimit, .code = CauseCode::kDeadline}, false,
+                         now);
+    }
     if (attempt.limit_end && now >= *attempt.limit_end + live.job.spec->time_to_end()) {
       return end_attempt(live, Cause{.actor = Actor::kLimit, .code = CauseCode::kTimeLimit}, true,
                          now);

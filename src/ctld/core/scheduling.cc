@@ -44,8 +44,7 @@ void remember_run(const LiveJob& live, Time now, sched::Remembered& out) {
   }
   out.start = attempt.allocated_at;
   out.limit_end = attempt.limit_end;
-  if (!out.limit_end && live.job.spec->time_limit)
-    out.limit_end = attempt.allocated_at + *live.job.spec->time_limit;
+  if (!out.limit_end) out.limit_end = live.job.spec->limit_end(attempt.allocated_at);
   out.grace_end = now + live.job.spec->time_to_end();
 }
 
@@ -71,6 +70,9 @@ sched::JobFacts ControllerState::facts_of(JobId id, const JobSpec& spec) {
   // What was told to end holds its nodes until they say otherwise, however short its grace.
   facts.grace = std::max(spec.time_to_end(), Duration{1});
   facts.held = spec.held;
+  facts.begin = spec.begin;
+  facts.deadline = spec.deadline;
+  facts.max_wait = spec.max_wait;
   sched::Request& request = facts.request;
   request.parts = {{.nodes = part.nodes,
                     .gpus = static_cast<std::int64_t>(part.per_node.gpus.value),

@@ -185,6 +185,9 @@ Result<> check(const v1::JobSpec& in) {
   check.at_most("kind", in.kind(), static_cast<std::uint64_t>(JobKind::kService));
   if (in.has_time_limit_ms()) check.time("time limit", in.time_limit_ms());
   if (in.has_grace_ms()) check.time("grace", in.grace_ms());
+  if (in.has_begin_ms()) check.time("begin", in.begin_ms());
+  if (in.has_deadline_ms()) check.time("deadline", in.deadline_ms());
+  if (in.has_max_wait_ms()) check.time("longest wait", in.max_wait_ms());
   check.at_most("locality", in.locality(), static_cast<std::uint64_t>(Closeness::kLeaf));
   check.at_most("licences", static_cast<std::uint64_t>(in.licences_size()), kMostListItems);
   check.no_nuls("arguments", in.argv());
@@ -399,6 +402,9 @@ void to_proto_outline(const JobSpec& spec, v1::JobSpec& out) {
   set_strings(spec.nodes_avoided, *out.mutable_nodes_avoided());
   if (spec.time_limit) out.set_time_limit_ms(spec.time_limit->count());
   if (spec.grace) out.set_grace_ms(spec.grace->count());
+  if (spec.begin) out.set_begin_ms(to_ms(*spec.begin));
+  if (spec.deadline) out.set_deadline_ms(to_ms(*spec.deadline));
+  if (spec.max_wait) out.set_max_wait_ms(spec.max_wait->count());
   out.set_job_class(spec.job_class);
   out.set_class_priority(spec.class_priority);
   if (spec.preemptible) out.set_preemptible(*spec.preemptible);
@@ -444,6 +450,9 @@ Result<JobSpec> from_proto(const v1::JobSpec& in) {
   spec.nodes_avoided = strings(in.nodes_avoided());
   if (in.has_time_limit_ms()) spec.time_limit = Duration{in.time_limit_ms()};
   if (in.has_grace_ms()) spec.grace = Duration{in.grace_ms()};
+  if (in.has_begin_ms()) spec.begin = time_from_ms(in.begin_ms());
+  if (in.has_deadline_ms()) spec.deadline = time_from_ms(in.deadline_ms());
+  if (in.has_max_wait_ms()) spec.max_wait = Duration{in.max_wait_ms()};
   spec.job_class = in.job_class();
   spec.class_priority = in.class_priority();
   if (in.has_preemptible()) spec.preemptible = in.preemptible();

@@ -55,6 +55,14 @@ TEST_CASE("a period has its own ends, or the usual ones") {
   CHECK(format_time(given->to) == "2025-12-01T00:00:00Z");
 }
 
+TEST_CASE("times to come are dates or counted from now") {
+  CHECK(parse_future("+2h", kNow).value() == kNow + std::chrono::hours(2));
+  CHECK(parse_future("2036-11-30T08:00", kNow).value() > kNow);
+  CHECK_THAT(parse_future("2h", kNow).error().text, Catch::Contains("+2h"));
+  CHECK_THAT(parse_future("+", kNow).error().text, Catch::Contains("not a time to come"));
+  CHECK_THAT(parse_future("2001-01-01", kNow).error().text, Catch::Contains("is over"));
+}
+
 TEST_CASE("a period in which nothing lies is refused, and mistakes name their option") {
   const auto empty = parse_period(period_words("2025-12-01", "2025-11-01"), kNow, Time{});
   REQUIRE_FALSE(empty);

@@ -33,6 +33,9 @@ JobSpec full_spec() {
   spec.nodes_avoided = {"n3"};
   spec.time_limit = 90min;
   spec.grace = 45s;
+  spec.begin = time_from_ms(1'800'000'000'000);
+  spec.deadline = time_from_ms(1'800'000'900'000);
+  spec.max_wait = 12h;
   spec.retries = {1, 2, 4};
   spec.script = "#!/bin/sh\n\xff not UTF-8";
   spec.argv = {"train", "--x=1", "", "\xfe"};
