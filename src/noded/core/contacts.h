@@ -12,7 +12,8 @@
 // refuse on one way and drop on the other. But an agent that is told to end says goodbye to its
 // peers. From then on its refusals renew their leases, until it is heard again; in return it calls
 // no peer silent before that peer has answered it once, since only then the peer knows that it is
-// back. So all agents and the controller can be stopped in any order and no job ends.
+// back. So all agents and the controller can be stopped in any order and no job ends, if the
+// controller is started first: who stopped before its peers did not hear their goodbye.
 // Thread: none of its own.
 #pragma once
 
