@@ -154,6 +154,7 @@ TEST_CASE("the most mixed array that may be is there after a restart") {
     std::vector<JobTarget> single;
     for (std::uint32_t i = 0; i < 20'000; ++i) single.emplace_back(id, IndexSet::of(i * 45 + 7));
     before.cancel(single);
+    before.cancel(some(id, "0-3"));  // goes to the row that is there
     CHECK(before.array(id)->tasks->waiting.runs().size() > 7900);
     CHECK(before.array(id)->tasks->waiting.text().size() > std::size_t{100'000});
     before.pass();
@@ -164,6 +165,8 @@ TEST_CASE("the most mixed array that may be is there after a restart") {
   CHECK(array->tasks->cancelled > 6900);
   CHECK(array->tasks->waiting.size() + array->tasks->active + array->tasks->cancelled ==
         array->spec->array->indexes.size());
+  CHECK(array->tasks->ended.size() == 1);
+  CHECK(site.find(JobId{id.value + 4})->state == JobState::kCancelled);
   CHECK(site.find(JobId{id.value + 8})->state == JobState::kCancelled);
   site.cancel({{id, IndexSet::parse("200000-899999", kMostArrayTasks).value()}});
   CHECK(site.array(id)->tasks->waiting.size() < 201'000);
