@@ -12,8 +12,13 @@ namespace {
 /// What a start would not know if it were not kept.
 void forget(ctld::StoredState& stored, Mutation mutation) {
   if (mutation == Mutation::kForgetTokens) stored.tokens.clear();
-  if (mutation == Mutation::kReuseNumbers)
-    stored.last_job = stored.jobs.empty() ? JobId{} : stored.jobs.back().id;
+  if (mutation == Mutation::kReuseNumbers) {
+    stored.last_job = {};
+    for (const Job& job : stored.jobs) {
+      const std::uint64_t tasks = job.tasks ? job.spec->array->indexes.size() : 0;
+      stored.last_job = std::max(stored.last_job, JobId{job.id.value + tasks});
+    }
+  }
   if (mutation == Mutation::kForgetDrains) {
     for (ctld::NodeRow& node : stored.nodes) node.drains.clear();
   }
