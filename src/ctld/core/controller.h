@@ -108,7 +108,7 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  /// When its time began; the owner counts on from there.
+  /// When its time began; the owner counts on from there, as fast as it likes but never back.
   [[nodiscard]] Time begin() const;
 
   // Clients. Each request is answered by exactly one Reply, in this step.
